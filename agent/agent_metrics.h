@@ -6,19 +6,19 @@
 
 namespace trainyard::agent {
 
-// What the agent tells Prometheus. Made once; safe from any thread.
+// The agent's Prometheus metrics. Created once; safe from any thread.
 class AgentMetrics {
  public:
   explicit AgentMetrics(telemetry::MetricsRegistry& registry);
 
-  // Of a kernel feature (NET_SCH_HTB, NET_CLS_U32): 1 while ordering is off for want of it.
+  // 1 while nothing is ordered because `feature` is missing: NET_SCH_HTB, NET_CLS_U32, LINK_RATE.
   void setMissing(const std::string& feature, bool missing);
 
-  telemetry::Gauge jobs;      // whose traffic is to be ordered
-  telemetry::Gauge pods;      // of them
-  telemetry::Gauge unknown;   // pods whose packets cannot be told from others'
-  telemetry::Gauge ordering;  // 1: the kernel orders now
-  telemetry::Gauge foreign;   // 1: somebody else's qdisc is on the device
+  telemetry::Gauge jobs;      // jobs with ordered traffic
+  telemetry::Gauge pods;      // pods of these jobs
+  telemetry::Gauge unknown;   // pods with packets that cannot be distinguished
+  telemetry::Gauge ordering;  // 1: the kernel orders traffic now
+  telemetry::Gauge foreign;   // 1: the device has a qdisc of another program
   telemetry::Gauge rate;
   telemetry::Gauge strict;
   telemetry::Gauge rotate;

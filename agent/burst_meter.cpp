@@ -6,7 +6,7 @@
 namespace trainyard::agent {
 namespace {
 
-// So many looks without a byte end a burst: one alone may be a pause between two segments.
+// A burst ends after this many looks without a byte: a single look may fall between two segments.
 constexpr int kQuietLooks = 2;
 
 std::int64_t mean(std::int64_t before, std::int64_t now) { return before + (now - before) / 2; }
@@ -19,12 +19,12 @@ void BurstMeter::look(base::Instant now, const std::vector<Look>& jobs) {
   for (const Look& each : jobs) {
     const auto [at, first] = window_.try_emplace(each.uid);
     Track& track = at->second;
-    // A class that was made anew counts from nothing.
+    // A class that was removed and added again restarts its counter at 0.
     const std::uint64_t delta =
         first || each.sentBytes < track.lastBytes ? 0 : each.sentBytes - track.lastBytes;
     track.lastBytes = each.sentBytes;
     if (first) {
-      // Only what begins in the window has a known begin.
+      // The size of a burst that began before the window is unknown: it is not counted.
       track.active = true;
       track.lastActive = now;
       continue;

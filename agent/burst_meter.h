@@ -11,11 +11,11 @@
 
 namespace trainyard::agent {
 
-// How large the bursts of each job are and how far apart, from looks at its class's counters.
+// Measures the size of each job's bursts and the gaps between them, from samples of its class's counters.
 //
-// Measured, not computed from a declared model size: that leaves out who shares the node with its server,
-// compression, and jobs of which nobody declared anything. A gap is when nothing is sent and nothing waits,
-// so it stays the same however long bursts take because of others.
+// Sizes are measured, not computed from a declared model size. A declared size ignores workers on the
+// server's node and compression, and many jobs declare none. A gap is a time in which nothing is sent and
+// nothing is queued, so its length does not depend on the traffic of other jobs.
 class BurstMeter {
  public:
   struct Look {
@@ -24,13 +24,13 @@ class BurstMeter {
     bool waiting = false;
   };
 
-  // Begins a window; what was learnt before stays until it is learnt anew.
+  // Begins a window. Earlier measurements remain until the window ends.
   void begin();
   void look(base::Instant now, const std::vector<Look>& jobs);
-  // Ends the window. Whether every job that was looked at had a whole burst and a whole gap in it.
+  // Ends the window. Returns true if every observed job had a whole burst and a whole gap in it.
   bool end();
   [[nodiscard]] std::optional<core::BurstProfile> burstOf(const std::string& uid) const;
-  // Drops jobs that are gone.
+  // Drops the measurements of all other jobs.
   void keep(const std::vector<std::string>& uids);
 
  private:
@@ -38,8 +38,8 @@ class BurstMeter {
     std::uint64_t lastBytes = 0;
     std::uint64_t burstBytes = 0;
     bool active = false;
-    bool aligned = false;  // a begin of a burst was seen
-    int quiet = 0;         // looks in a row
+    bool aligned = false;  // the begin of a burst was seen
+    int quiet = 0;         // consecutive looks without traffic
     base::Instant lastActive{};
     std::int64_t bursts = 0;
     std::uint64_t bytes = 0;

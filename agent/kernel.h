@@ -11,15 +11,15 @@
 
 namespace trainyard::agent {
 
-// What ordering needs of the kernel. `missing` names features as kernels' configurations do.
+// The kernel features that ordering needs. `missing` has their names in the kernel's configuration.
 struct KernelFeatures {
   std::vector<std::string> missing;
-  std::string message;  // of the first one, or why nothing could be tried
-  bool tried = false;   // false: unknown; the first use will tell
+  std::string message;  // about the first missing one, or why the probe failed
+  bool tried = false;   // false: unknown until the first use
 };
 
-// Traffic control of the devices in the program's network namespace. Calls return at once: netlink answers
-// in the same breath.
+// Traffic control of the devices in the program's network namespace. Calls are
+// synchronous and short: netlink answers immediately.
 class Kernel {
  public:
   Kernel() = default;
@@ -27,18 +27,18 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
 
-  // kNotFound: no such device.
+  // kNotFound: the device does not exist.
   [[nodiscard]] virtual base::Result<FoundLink> read(const std::string& device) = 0;
-  // The classes alone, of a qdisc of ours: a tenth of the work of read(). Empty where there is none.
+  // Only the classes of our qdisc: a tenth of the work of read(). Empty if there is no such qdisc.
   [[nodiscard]] virtual base::Result<std::vector<FoundClass>> readClasses(const std::string& device) = 0;
-  // kConflict: something is in the way (still in use, there already): read again. kUnsupported: the kernel
-  // lacks what it takes. kForbidden: no NET_ADMIN here.
+  // kConflict: the kernel's state differs from the plan's (an object exists already or is in use): read
+  // again. kUnsupported: the kernel lacks a feature. kForbidden: NET_ADMIN is missing.
   [[nodiscard]] virtual base::Result<void> apply(const std::string& device, const TcChange& change) = 0;
-  // Tries all on a pair of virtual devices of its own, which are never up and go again at once.
+  // Tries every feature on a pair of virtual devices, which are never up and are removed afterwards.
   [[nodiscard]] virtual KernelFeatures probe() = 0;
 };
 
-// Through libnl-route, for this process's namespace. kUnsupported: no netlink.
+// Uses libnl-route in this process's network namespace. kUnsupported: netlink is not available.
 [[nodiscard]] base::Result<std::unique_ptr<Kernel>> openKernel();
 
 }  // namespace trainyard::agent

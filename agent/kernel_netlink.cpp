@@ -1,5 +1,5 @@
-// The only file that knows libnl. TensorLights calls the tc program; a library spares a process for every
-// change and gives errors as values.
+// The only file that uses libnl. A library needs no process for each change and returns errors as values.
+// (Lost: the tc program, as TensorLights calls it.)
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netlink/errno.h>
@@ -29,17 +29,17 @@ namespace {
 constexpr std::uint32_t kRoot = 0xffffffff;
 constexpr std::uint32_t kIpv4 = 0x0800;
 constexpr std::uint32_t kIpv6 = 0x86dd;
-// Where headers have what filters ask for. TCP's ports follow an IPv4 header without options, as tc's own
-// "match ip sport" assumes.
+// Offsets of the header fields that filters match. TCP's ports follow an IPv4 header without options, as tc's
+// own "match ip sport" assumes.
 constexpr int kSource4 = 12;
 constexpr int kSource6 = 8;
 constexpr int kPorts4 = 20;
 constexpr int kPorts6 = 40;
 constexpr int kProtocol4 = 8;
 constexpr int kProtocol6 = 4;
-// A class that shares its band sends so much before the next one does: a full segment of offloading NICs.
+// A class sends this much before the next class of its band sends: a full segment of offloading NICs.
 constexpr std::uint32_t kQuantum = 65'536;
-// What a class may send at once beyond its rate: as much as comes due in 4 ms, and two large segments.
+// What a class may send at once beyond its rate: the bytes of 4 ms, but at least two large segments.
 constexpr std::uint64_t kBurstFraction = 250;
 constexpr std::uint64_t kLeastBurst = 131'072;
 constexpr std::uint64_t kMostBurst = 16u << 20;
@@ -87,7 +87,7 @@ base::Result<void> result(int code, const std::string& doing) {
   return base::fail(errorOf(code, doing));
 }
 
-// An unknown kind of qdisc, class or filter is "not found" to the kernel.
+// The kernel reports an unknown kind of qdisc, class or filter as "not found".
 base::Result<void> creation(int code, const std::string& doing, std::string_view feature) {
   if (code >= 0) return {};
   base::Error error = errorOf(code, doing);
@@ -111,7 +111,7 @@ struct Key {
   int offsetMask = 0;
 };
 
-// libnl gives value and mask as they are on the wire.
+// libnl returns value and mask in network byte order.
 std::vector<Key> keysOf(rtnl_cls* filter) {
   std::vector<Key> keys;
   for (std::uint8_t i = 0; i < 16; ++i) {
@@ -126,7 +126,7 @@ void addWord(std::vector<Key>& keys, std::uint32_t value, std::uint32_t mask, in
   keys.push_back({htonl(value), htonl(mask), offset, 0});
 }
 
-// The words that a packet of the flow has; what keysOf() gives of a filter of ours.
+// The keys that match packets of the flow, in the form that keysOf() returns for our filters.
 std::vector<Key> keysFor(const FlowKey& flow) {
   std::vector<Key> keys;
   const bool v6 = flow.source.v6;
@@ -152,7 +152,7 @@ bool sameKeys(const std::vector<Key>& a, const std::vector<Key>& b) {
   });
 }
 
-// The flow that a filter of ours is for; nullopt where it is not written as we write them.
+// The flow of a filter; nullopt if its keys are not in the form that we write.
 std::optional<FlowKey> flowOf(const std::vector<Key>& keys, bool v6) {
   const std::size_t words = v6 ? 4 : 1;
   if (keys.size() != words && keys.size() != words + 2) return std::nullopt;
@@ -235,7 +235,7 @@ class NetlinkKernel final : public Kernel {
         found.root = RootOwner::kOurs;
         found.defaultMinor = static_cast<std::uint16_t>(rtnl_htb_get_defcls(qdisc));
       } else if (handle != 0) {
-        found.root = RootOwner::kForeign;  // what the kernel gives by itself has no handle
+        found.root = RootOwner::kForeign;  // the kernel's default qdisc has no handle
       }
     });
     return {};
@@ -279,7 +279,7 @@ class NetlinkKernel final : public Kernel {
       FoundFilter each{.handle = rtnl_tc_get_handle(tc(one)),
                        .priority = priority,
                        .v6 = rtnl_cls_get_protocol(one) == kIpv6};
-      // Tables have no node number; the filters are nodes of them.
+      // The handle of a hash table has node number 0; filters are nodes of such a table.
       if ((each.handle & 0xfff) == 0) return;
       std::uint32_t classid = 0;
       const auto flow = flowOf(keysOf(one), each.v6);

@@ -14,7 +14,7 @@ using std::chrono::seconds;
 constexpr seconds kBetween{5};
 constexpr milliseconds kGather{50};
 constexpr milliseconds kDraining{500};
-// A job that comes back soon finds the qdisc there: each time that it is put up or taken down costs packets.
+// A job that returns soon finds the qdisc in place: adding or removing a qdisc loses packets.
 constexpr seconds kLinger{30};
 constexpr milliseconds kLook{20};
 constexpr int kLooks = 125;
@@ -77,7 +77,7 @@ void LinkKeeper::schedule(base::Instant when) {
 
 std::vector<JobTraffic> LinkKeeper::jobsToOrder(const FoundLink& found) {
   const base::Instant now = executor_.now();
-  // What a predecessor knew the rate for goes.
+  // Nothing can be ordered without a rate. The empty result removes what an earlier agent configured.
   if (options_.settings.bytesPerSecond == 0) return {};
   if (traffic_.jobs.size() >= 2) lastShared_ = now;
   const bool lingers = found.root == RootOwner::kOurs && now - lastShared_ < kLinger;
@@ -88,7 +88,7 @@ std::vector<JobTraffic> LinkKeeper::jobsToOrder(const FoundLink& found) {
 }
 
 const core::BandPlan& LinkKeeper::bandsFor(const std::vector<JobTraffic>& jobs) {
-  // Time counts in whole turns only.
+  // The time is rounded to whole turns, so that the question stays equal, and its answer valid, for a turn.
   const base::WallTime now = executor_.wallNow();
   core::BandQuestion question{.policy = options_.policy,
                               .bytesPerSecond = static_cast<std::int64_t>(options_.settings.bytesPerSecond),
@@ -173,7 +173,7 @@ bool LinkKeeper::apply(const TcChanges& changes) {
 
 void LinkKeeper::note(const base::Error& error) {
   metrics_.errors.increment();
-  // Once for each trouble: it is tried again every few seconds.
+  // Each error is logged once: the change is repeated every few seconds.
   if (trouble_ != error.message)
     log_.warning("the kernel refused", {{"device", options_.device}, {"error", error.message}});
   trouble_ = error.message;

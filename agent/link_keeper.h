@@ -24,12 +24,12 @@ struct LinkOptions {
   std::chrono::seconds turn = core::kTurn;
 };
 
-// Keeps the traffic control of one device as the node's jobs want it. It remembers nothing that it could not
-// do without: an agent that starts anew takes over what it finds. Lives on the loop of `executor`.
+// Keeps the traffic control of one device as the node's jobs need it. All essential state is in the kernel: a
+// restarted agent continues from what it finds there. Runs on the loop of `executor`.
 //
-// While two jobs or more share the device: looks at it every 5 s, after each change of pods, and at each
-// turn. Bursts are measured in windows of 125 looks, a minute apart, the looks further apart where jobs are
-// slower: a window costs about 10 ms of CPU time.
+// While two or more jobs share the device, the device is read every 5 s, after each change of pods, and at
+// each turn. Bursts are measured in windows of 125 looks, one window a minute. The interval between looks
+// grows for slower jobs. A window costs about 10 ms of CPU time.
 class LinkKeeper {
  public:
   LinkKeeper(Kernel& kernel, base::Executor& executor, const base::Logger& log, AgentMetrics& metrics,
@@ -38,19 +38,19 @@ class LinkKeeper {
   LinkKeeper(const LinkKeeper&) = delete;
   LinkKeeper& operator=(const LinkKeeper&) = delete;
 
-  // Nothing is changed before the first setTraffic(): what an agent before this one put up must not go for
-  // want of a list.
+  // Changes nothing before the first setTraffic(): the classes of an earlier agent must not be removed
+  // because the list of pods is not read yet.
   void start();
-  // Bytes a second of the link, from the next look on. 0: nobody knows; nothing is ordered until somebody
-  // does.
+  // Sets the rate of the link in bytes a second; it applies from the next look on.
+  // 0: the rate is unknown, and nothing is ordered.
   void setRate(std::uint64_t bytesPerSecond);
-  // The node's pods are these now.
+  // Replaces the traffic of the node's pods.
   void setTraffic(NodeTraffic traffic);
-  // Takes away what is ours; true once nothing is left. Not before queues have drained, but `force`.
+  // Removes our qdisc, if its queues are empty or with `force`. Returns true once nothing is left to remove.
   bool takeDown(bool force);
-  // Empty while all is well; else why nothing is ordered.
+  // Empty while everything works; otherwise the reason why nothing is ordered.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
-  // The feature that the kernel lacks, if one.
+  // Records a feature that the kernel lacks; nothing is ordered from then on.
   void setMissing(const std::string& feature, const std::string& message);
 
  private:
@@ -71,12 +71,12 @@ class LinkKeeper {
   LinkOptions options_;
   NodeTraffic traffic_;
   BurstMeter meter_;
-  // The last question and its answer: the fluid model costs milliseconds, and the question is mostly the
-  // same.
+  // The last question and its answer. The fluid model costs
+  // milliseconds, and the question rarely changes.
   core::BandQuestion question_;
   core::BandPlan bands_;
   std::map<std::uint16_t, std::string> jobOf_;  // by class
-  // What was ordered, and how, after the last look. Not the classes: who lost his filter gets another one.
+  // The jobs and bands of the last look. Classes are left out: a job without its filters gets another class.
   struct Ordered {
     std::vector<JobTraffic> jobs;
     core::BandPlan bands;

@@ -31,7 +31,7 @@ std::vector<FlowKey> flowsOf(const TrafficPod& pod) {
   return flows;
 }
 
-// A job's rank is that of its member that came first: all nodes see the same annotation.
+// A job is ranked by its first member. All nodes read equal annotations, so they agree on the rank.
 void rank(const TrafficPod& pod, core::RankedJob& job) {
   const base::WallTime since = pod.order.since.value_or(pod.created);
   if (job.since == base::WallTime{} || since < job.since) job.since = since;

@@ -17,15 +17,15 @@ struct NodeJob {
 };
 
 struct NodeTraffic {
-  std::vector<NodeJob> jobs;  // whose traffic is to be ordered, by uid
-  int pods = 0;               // of these jobs
-  // Pods whose packets cannot be told from others': on the node's own network without declared ports.
+  std::vector<NodeJob> jobs;  // jobs with ordered traffic, sorted by uid
+  int pods = 0;               // pods of these jobs
+  // Pods with packets that cannot be distinguished: on the node's own network without declared ports.
   std::vector<std::string> unknown;
 };
 
-// What of the node's pods is to be ordered: parameter servers, and every member of a job that names a band.
-// Finished pods, and those without an address yet, send nothing. An address that two pods have (one is on its
-// way out) counts for the one that comes last by creation.
+// Selects the traffic to order: parameter servers, and every member of a job that names a band. Finished pods
+// and pods without an address are ignored: they send nothing. If two pods have the same address because one
+// of them is terminating, the address belongs to the pod that was created last.
 [[nodiscard]] NodeTraffic nodeTraffic(const std::vector<std::shared_ptr<const model::TrafficPod>>& pods);
 
 }  // namespace trainyard::agent

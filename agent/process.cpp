@@ -37,11 +37,11 @@ constexpr std::chrono::seconds kHousekeeping{5};
 constexpr std::chrono::milliseconds kSyncPoll{50};
 constexpr std::chrono::milliseconds kGather{100};
 constexpr std::chrono::seconds kLoopBeat{2};
-// A loop that does not turn for so long will not turn again.
+// An event loop that makes no progress for this long is considered stuck.
 constexpr std::chrono::seconds kLoopStuck{30};
 constexpr std::chrono::milliseconds kDrainPoll{50};
 constexpr std::chrono::milliseconds kDrainMost{3'000};
-// Two connections: the list and the watch of one small collection. A node has the memory for other things.
+// Two connections: the list and the watch of one small collection. The node's memory belongs to its jobs.
 constexpr std::size_t kClientThreads = 2;
 constexpr int kReturnedBytes = 64 << 10;
 
@@ -94,8 +94,8 @@ class Process {
       if (!device) return base::fail(device.error());
       link.device = std::move(*device);
     }
-    // A rate that is written wrongly is the administrator's mistake; one that the driver does not know is how
-    // this node is.
+    // An invalid --rate is the administrator's mistake and ends the program. If a driver
+    // reports no speed, nothing is ordered on this node.
     base::Result<std::uint64_t> rate = std::uint64_t{0};
     if (!options_.removeOnly) {
       rate = readRate(link.device);
@@ -163,7 +163,7 @@ class Process {
     return {};
   }
 
-  // An agent that starts anew must not take away, for want of a list, what is there.
+  // A restarted agent keeps the classes that it finds until the pods are listed.
   void awaitSync() {
     if (!reflector_->synced()) {
       loop_.postAfter(kSyncPoll, [this] { awaitSync(); });
@@ -207,7 +207,7 @@ class Process {
     return {};
   }
 
-  // A link that was down, or has not settled its speed yet, knows it later.
+  // A device that was down, or still negotiates its speed, reports the rate later.
   void askForRate() {
     if (rateKnown_) return;
     const auto rate = readRate(device_);

@@ -13,7 +13,7 @@
 namespace trainyard::agent {
 namespace {
 
-// What htb takes at least (100 kbit/s), as the paper has it.
+// The lowest guaranteed rate of a class (100 kbit/s), as in the paper.
 constexpr std::uint64_t kLeastRate = 12'500;
 
 const FoundClass* findClass(const FoundLink& found, std::uint16_t minor) {
@@ -38,7 +38,7 @@ class ChangeMaker {
       return std::move(out_);
     }
     if (found_.root == RootOwner::kOurs && found_.defaultMinor != kOthersClass) {
-      // Where unknown packets go cannot be changed: begin anew, next time.
+      // An htb qdisc cannot change its default class: remove the qdisc now, and add it on the next call.
       add(RemoveQdisc{});
       out_.waiting = true;
       return std::move(out_);
@@ -68,7 +68,7 @@ class ChangeMaker {
 
   void remove(const FoundFilter& each) { add(RemoveFilter{each.handle, each.priority, each.v6}); }
 
-  // A class cannot change its parent. Somebody made it anew in the wrong place: nothing but to begin anew.
+  // A class cannot change its parent. If another program moved a class, it is removed and added again.
   void dropMisplaced() {
     for (const TcClass& each : wanted_.classes) {
       const FoundClass* there = findClass(found_, each.minor);
@@ -77,7 +77,7 @@ class ChangeMaker {
         if (filter.filter && filter.filter->minor == each.minor && gone_.insert(filter.handle).second)
           remove(filter);
       }
-      // The kernel refuses while it has children; then they go first, next time.
+      // The kernel refuses while the class has children; the change is then repeated at the next look.
       add(RemoveClass{each.minor});
       misplaced_.insert(each.minor);
     }
@@ -95,7 +95,7 @@ class ChangeMaker {
       if (gone_.contains(each.handle)) continue;
       const auto wanted = each.filter ? missing.find(each.filter->flow) : missing.end();
       if (wanted == missing.end()) {
-        remove(each);  // of a pod that is gone, somebody else's at our priority, or a second one
+        remove(each);  // its pod is gone, another program wrote it, or it is a duplicate
         continue;
       }
       if (wanted->second != each.filter->minor) add(MoveFilter{each.handle, {wanted->first, wanted->second}});

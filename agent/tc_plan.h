@@ -10,26 +10,26 @@
 
 namespace trainyard::agent {
 
-// A job with servers on this node, and how their packets are known.
+// A job with parameter servers on this node, and the flows that identify its packets.
 struct JobTraffic {
   std::string uid;
   std::vector<FlowKey> flows;
   friend bool operator==(const JobTraffic&, const JobTraffic&) = default;
 };
 
-// How the link is divided, apart from the order.
+// How the link is divided between ordered and other traffic.
 struct LinkSettings {
   std::uint64_t bytesPerSecond = 0;
-  // For certain, to traffic that nobody orders: kubelet, other pods, answers of workers.
+  // Guaranteed to traffic that is not ordered: kubelet, other pods, answers of workers.
   int othersPermille = 200;
 };
 
-// The class of each job, in the order of `jobs`. The one that its filters already lead to, so that an agent
-// which starts anew goes on with what it finds; else the first free one, never one that still exists.
+// Returns the class of each job, in the order of `jobs`. A restarted agent keeps the classes that existing
+// filters lead to. Other jobs get the first free class, never one that still exists.
 [[nodiscard]] std::vector<std::uint16_t> classesFor(const std::vector<JobTraffic>& jobs,
                                                     const FoundLink& found);
 
-// What the device should have for these jobs in these bands. Without jobs: nothing.
+// Returns what the device should have for these jobs in these bands; nothing if there are no jobs.
 [[nodiscard]] WantedLink wantedLink(const std::vector<JobTraffic>& jobs, const core::BandPlan& bands,
                                     const FoundLink& found, const LinkSettings& settings);
 
@@ -39,7 +39,7 @@ struct AddQdisc {
 struct RemoveQdisc {
   friend bool operator==(const RemoveQdisc&, const RemoveQdisc&) = default;
 };
-// Made, or changed in place.
+// Adds a class, or changes it in place.
 struct SetClass {
   TcClass shape;
   bool exists = false;
@@ -53,7 +53,7 @@ struct AddFilter {
   TcFilter filter;
   friend bool operator==(const AddFilter&, const AddFilter&) = default;
 };
-// Leads to another class in place.
+// Directs a filter to another class in place.
 struct MoveFilter {
   std::uint32_t handle = 0;
   TcFilter filter;
@@ -69,17 +69,17 @@ using TcChange =
     std::variant<AddQdisc, RemoveQdisc, SetClass, RemoveClass, AddFilter, MoveFilter, RemoveFilter>;
 
 struct TcChanges {
-  std::vector<TcChange> changes;  // to be made in this order
-  bool foreign = false;           // somebody else's qdisc is in the way: nothing is changed
-  bool waiting = false;           // something must drain first: ask again soon
+  std::vector<TcChange> changes;  // to be applied in this order
+  bool foreign = false;           // the device has a qdisc of another program: nothing is changed
+  bool waiting = false;           // a queue must drain first: ask again soon
 };
 
-// From what is found to what is wanted, in place. A class whose packets wait is not removed but left to drain
-// without filters, and so is the qdisc; classes of others below ours are taken away like old ones of ours.
-// Applied to an unchanged kernel, a second call gives no changes (unless `waiting`).
+// Returns the changes from `found` to `wanted`, in place. A class or qdisc with queued packets is not
+// removed: it loses its filters and drains. Classes that another program added below our qdisc are removed.
+// Once the changes are applied, a second call returns none (unless `waiting`).
 [[nodiscard]] TcChanges planChanges(const WantedLink& wanted, const FoundLink& found);
 
-// "class 7472:10 band 3" and the like, for logs.
+// Returns text for logs, such as "class 7472:10 band 3".
 [[nodiscard]] std::string describe(const TcChange& change);
 
 }  // namespace trainyard::agent

@@ -9,30 +9,30 @@
 
 namespace trainyard::agent {
 
-// The traffic control of one device, as values: what is wanted of the kernel, and what it has.
+// The traffic control of one device, as values: what the kernel should have, and what it has.
 
-// Our qdisc on every device, "7472:" as tc writes it. Whatever has another handle is somebody else's, and is
-// never touched.
+// The handle of our qdisc on every device, "7472:" as tc writes it. A qdisc with another handle belongs to
+// another program, and is never changed.
 inline constexpr std::uint32_t kMajor = 0x7472;
 inline constexpr std::uint32_t kQdiscHandle = kMajor << 16;
 inline constexpr std::uint16_t kLinkClass = 1;    // the whole link, parent of the others
-inline constexpr std::uint16_t kOthersClass = 2;  // all traffic that nobody orders
+inline constexpr std::uint16_t kOthersClass = 2;  // all traffic that is not ordered
 inline constexpr std::uint16_t kFirstJobClass = 0x10;
 inline constexpr std::uint16_t kLastJobClass = 0xfff0;
-// Of our filters on IPv4 and IPv6; the kernel wants them apart.
+// The priorities of our filters for IPv4 and IPv6; the kernel requires different ones.
 inline constexpr std::uint16_t kFilterPriority4 = 0x7472;
 inline constexpr std::uint16_t kFilterPriority6 = 0x7473;
 
-// Addresses of both families: IPv4 in the first four bytes.
+// An address of either family; IPv4 uses the first four bytes.
 struct IpAddress {
   bool v6 = false;
   std::array<std::uint8_t, 16> bytes{};
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
 };
-// nullopt: no address.
+// nullopt: the text is not an address.
 [[nodiscard]] std::optional<IpAddress> parseIpAddress(const std::string& text);
 
-// What a packet is known by.
+// Identifies packets by their source.
 struct FlowKey {
   IpAddress source;
   std::uint16_t sourcePort = 0;  // of TCP; 0: any packet of the address
@@ -50,11 +50,11 @@ struct TcClass {
 
 struct TcFilter {
   FlowKey flow;
-  std::uint16_t minor = 0;  // of the class that gets it
+  std::uint16_t minor = 0;  // of the class that receives the packets
   friend auto operator<=>(const TcFilter&, const TcFilter&) = default;
 };
 
-// What a device should have. Empty classes: nothing of ours.
+// What a device should have. Empty classes: no qdisc of ours.
 struct WantedLink {
   std::vector<TcClass> classes;   // parents first
   std::vector<TcFilter> filters;  // sorted
@@ -72,17 +72,17 @@ struct FoundFilter {
   std::uint32_t handle = 0;
   std::uint16_t priority = 0;
   bool v6 = false;
-  // Absent: at our priority, but not as we write them.
+  // Absent: at our priority, but not in the form that we write.
   std::optional<TcFilter> filter = std::nullopt;
 };
 
-// Whose the root of the device is.
+// The owner of the device's root qdisc.
 enum class RootOwner { kDefault, kOurs, kForeign };
 
 struct FoundLink {
   RootOwner root = RootOwner::kDefault;
   std::string rootKind;            // "htb", "mq", …
-  std::uint16_t defaultMinor = 0;  // ours: where packets go that no filter knows
+  std::uint16_t defaultMinor = 0;  // ours: the class of packets that match no filter
   std::vector<FoundClass> classes;
   std::vector<FoundFilter> filters;
 };

@@ -34,13 +34,13 @@ std::optional<Number> number(std::string_view text, int base = 10) {
   return value;
 }
 
-// A way that a route's line offers to the default device.
+// The device and the metric of a default route.
 struct Candidate {
   std::string_view device;
   std::uint64_t metric = 0;
 };
 
-// Of least metric; the first of equals.
+// Returns the device of the route with the lowest metric; the first one of equals.
 template <typename Read>
 base::Result<std::string> bestOf(std::string_view routes, Read read) {
   std::string device;
@@ -76,9 +76,9 @@ base::Result<std::string> defaultDevice(std::string_view routes) {
 }
 
 base::Result<std::string> defaultDevice6(std::string_view routes) {
-  // destination, its prefix's length, source, its prefix's length, next hop, metric, RefCnt, Use, flags,
-  // device; all numbers are hexadecimal. Where there is no default route the kernel has one that refuses, by
-  // lo.
+  // Fields: destination, its prefix length, source, its prefix length, next hop, metric, RefCnt,
+  // Use, flags, device; all numbers are hexadecimal. On a node without a default route, the
+  // kernel lists an unreachable route through lo.
   constexpr std::size_t kLength = 1;
   constexpr std::size_t kMetric = 5;
   constexpr std::size_t kDevice = 9;

@@ -31,11 +31,11 @@ std::string thousandths(int number) { return fmt::format("{}.{:03}", number / 10
 
 struct Counts {
   int right = 0;
-  int missed = 0;  // were it, and were taken for something else
-  int wrong = 0;   // were something else, and were taken for it
+  int missed = 0;  // cases of the class that were classified as another one
+  int wrong = 0;   // cases of other classes that were classified as this one
 };
 
-// 2·right / (2·right + missed + wrong).
+// F1 in thousandths: 2·right / (2·right + missed + wrong).
 int f1(const Counts& counts) {
   const int all = 2 * counts.right + counts.missed + counts.wrong;
   return all == 0 ? 0 : 2'000 * counts.right / all;

@@ -13,21 +13,21 @@ struct ClassifiedCase {
   core::Classification found;
 };
 
-// A line for each case: name, class, root member, action, rule, how sure, and what tells it.
+// One line for each case: name, class, root member, action, rule, confidence, and the line that decides.
 [[nodiscard]] std::string classifyTable(const std::vector<ClassifiedCase>& cases);
-// A list of objects with the same.
+// The same as a list of objects.
 [[nodiscard]] std::string classifyJson(const std::vector<ClassifiedCase>& cases);
 
-// How well cases that say what they are were recognised, in thousandths.
+// The accuracy of the classification, over the cases with an expected class, in thousandths.
 struct ClassifyScore {
-  // The mean over all classes that were expected or found of their F1: a rare class counts as much as a
-  // frequent one.
+  // The mean F1 of all classes that were expected or found: a
+  // rare class counts as much as a frequent one.
   int macroF1 = 0;
-  int roots = 0;  // of the cases that name a root member, those whose root was found
+  int roots = 0;  // of the cases with an expected root member, those with the right one
   std::string text = {};
 };
 
-// Cases that say nothing are left out.
+// Cases without an expected class are left out.
 [[nodiscard]] ClassifyScore scoreCases(const std::vector<ClassifiedCase>& cases);
 
 }  // namespace trainyard::cli

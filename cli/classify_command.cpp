@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kUnderBound = 1;
 constexpr int kUnusable = 2;
-// As much as the reader takes of JSON at once.
+// The JSON reader accepts at most this many bytes.
 constexpr std::size_t kMostBytes = 16 << 20;
 
 struct Flags {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kRequestTimeout{5};
 constexpr std::chrono::seconds kThinking{30};
 constexpr std::chrono::hours kSilence{1};  // of a log
-// Beyond the request's own: a credential plug-in may ask the user something first.
+// Beyond the request's own time: a credential plug-in may first ask the user for input.
 constexpr std::chrono::seconds kPatience{60};
 
 using Answer = base::Result<std::string>;
@@ -78,7 +78,7 @@ class ClusterReading {
 };
 
 std::string environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nothing sets variables
   return value == nullptr ? "" : value;
 }
 
@@ -94,7 +94,7 @@ base::Result<kube::ConnectionConfig> configOf(const ConnectFlags& flags) {
   config->authorization = "Bearer " + flags.token;
   config->tokenFile.clear();
   config->exec.reset();
-  // The API server looks at a certificate first.
+  // The API server prefers a client certificate to a token.
   config->tls.certificatePem.clear();
   config->tls.privateKeyPem.clear();
   config->tlsFiles.certificate.clear();
@@ -200,8 +200,8 @@ std::vector<base::Result<std::string>> ClusterClient::ask(std::vector<kube::ApiR
       request.timeout = timeout_;
       auto promise = std::make_shared<std::promise<Answer>>();
       pending.push_back(promise->get_future());
-      // The client that does not repeat: whoever waits at a terminal wants to know now, and can repeat by
-      // hand.
+      // The API client without retries: a user at a terminal needs an
+      // answer now, and can repeat the command by hand.
       kube::ApiClient& api = repeats_ ? connection_->api() : connection_->leaseApi();
       api.request(request, [promise](base::Result<kube::ApiResponse> response) {
         promise->set_value(
@@ -222,8 +222,8 @@ std::vector<base::Result<std::string>> ClusterClient::ask(std::vector<kube::ApiR
   return answers;
 }
 
-// By the operator's own reflectors, which ask again for ever: so one object of each type is asked for first,
-// and whoever may not read something is told so at once.
+// Reads through the operator's own reflectors, which retry forever. One object of each type is therefore
+// requested first, so that a user without the permission gets an error at once.
 base::Result<model::Snapshot> ClusterClient::snapshot() {
   std::vector<kube::ApiRequest> samples;
   for (const kube::ResourceType& type : kWatched) {

@@ -20,35 +20,35 @@ namespace trainyard::cli {
 struct ConnectFlags {
   std::string kubeconfig = {};  // empty: $KUBECONFIG, ~/.kube/config
   std::string context = {};     // empty: the current one
-  std::string as = {};          // whom to act as; empty: oneself
-  std::string token = {};       // bearer token in place of what the kubeconfig has
+  std::string as = {};          // user to impersonate; empty: none
+  std::string token = {};       // bearer token, replaces the kubeconfig's credentials
 };
 
-// Short questions to the API server by somebody who waits: no repeats, and an answer or an error within
-// seconds.
+// Sends short requests to the API server for a user at a terminal: without retries,
+// and with an answer or an error within seconds.
 class ClusterClient final : public LiveCluster {
  public:
-  // kInvalid names the file and key of a kubeconfig that cannot be used. Does not talk to the server yet.
+  // kInvalid names the file and key of an unusable kubeconfig. Does not connect to the server yet.
   [[nodiscard]] static base::Result<std::unique_ptr<ClusterClient>> connect(const ConnectFlags& flags);
-  // The operator's console, asked by the same user: for post() alone. It may be busy and may have to think,
-  // so it is asked again and given time.
+  // Connects to the operator's console as the same user, for post() only. The console may be busy or need
+  // time to compute, so requests are repeated and have a longer timeout.
   [[nodiscard]] static base::Result<std::unique_ptr<ClusterClient>> connectConsole(
       const ConnectFlags& flags, const ConsoleFlags& console);
   ~ClusterClient() override;
-  // From now on an answer has no longer than this, whatever a credential plug-in takes.
+  // Limits all later requests to this time, including that of a credential plug-in.
   void hurry(std::chrono::milliseconds deadline);
 
   [[nodiscard]] std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) override;
   [[nodiscard]] base::Result<std::string> post(const std::string& path, const std::string& body,
                                                const kube::Query& query) override;
-  // The body of one answer, of whatever type.
+  // Returns the body of one answer, of any content type.
   [[nodiscard]] base::Result<std::string> read(const std::string& path, const kube::Query& query);
-  // The lines of an answer without end, as they come; `end` once, last. Both on a thread of the client's.
+  // Streams the lines of an answer without end; calls `end` once, last. Both run on the client's own thread.
   void follow(const std::string& path, const kube::Query& query, std::function<void(std::string line)> lines,
               std::function<void(base::Result<void>)> end);
-  // Ends all that is followed: no callback runs after that.
+  // Ends all streams: no callback runs afterwards.
   void stopFollowing();
-  // A JSON merge patch of one object.
+  // Applies a JSON merge patch to one object.
   [[nodiscard]] base::Result<std::string> patch(const std::string& path, const std::string& body);
   [[nodiscard]] base::Result<model::Snapshot> snapshot() override;
 
@@ -75,7 +75,7 @@ class ClusterClient final : public LiveCluster {
   Silence silence_;
   base::EventLoop loop_;
   std::unique_ptr<kube::ApiConnection> connection_;
-  std::vector<std::unique_ptr<net::StreamHandle>> followed_;  // the loop's
+  std::vector<std::unique_ptr<net::StreamHandle>> followed_;  // only used on the loop
   std::thread thread_;
 };
 

@@ -115,14 +115,14 @@ struct Held {
 };
 
 struct QueueUse {
-  std::int64_t gpus = 0;  // of the queue and those below it, as is all here
+  std::int64_t gpus = 0;  // all fields include the queues below it
   int placed = 0;
   int waiting = 0;
 };
 
 struct Holders {
-  std::vector<std::pair<std::string, QueueUse>> queues;  // those that hold most first
-  std::vector<Held> jobs;                                // the same
+  std::vector<std::pair<std::string, QueueUse>> queues;  // sorted by GPUs, the most first
+  std::vector<Held> jobs;                                // sorted in the same way
   std::int64_t gpus = 0;                                 // of the cluster
 };
 
@@ -131,7 +131,7 @@ std::int64_t gpusOf(const core::QueueTree& tree, const core::QueueTree::Amounts&
                          std::int64_t{0});
 }
 
-// Admitted, and without placement.
+// A pending job: neither placed nor refused admission nor suspended.
 bool isPending(const model::Job& job) {
   const model::Condition* admitted = job.condition(model::conditions::kAdmitted);
   const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;

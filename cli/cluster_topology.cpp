@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 
 std::optional<std::vector<model::TopologyLevel>> topologyOf(LiveCluster& cluster) {
-  // Where the chart puts it by default; `simulate` takes other names.
+  // The chart's default name and namespace; `simulate` accepts others.
   const auto body = cluster.get({kube::kConfigMaps.object("trainyard-system", "trainyard-policy")}).front();
   if (!body) {
     if (body.error().code == base::ErrorCode::kNotFound) return model::defaultTopologyLevels();

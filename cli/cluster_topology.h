@@ -8,8 +8,8 @@
 
 namespace trainyard::cli {
 
-// The levels of the network that the cluster's policy names. The default ones where there is no policy file;
-// nothing where it may not be read, as most users may not.
+// Returns the topology levels of the cluster's policy; the default levels if there is no policy file. Returns
+// nothing if the user may not read the policy, which is the usual case.
 [[nodiscard]] std::optional<std::vector<model::TopologyLevel>> topologyOf(LiveCluster& cluster);
 
 }  // namespace trainyard::cli

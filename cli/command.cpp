@@ -17,8 +17,8 @@
 namespace trainyard::cli {
 namespace {
 
-// What is shown changes with cycles and kubelets, which take a second; a watch for each of what a table is
-// made of would be another program.
+// The output changes with cycles and kubelets, which take a second. (Lost: a watch for each type of object in
+// a table, which would be a program of its own.)
 constexpr std::chrono::seconds kLook{2};
 
 }  // namespace

@@ -11,38 +11,38 @@ namespace CLI {
 class App;
 }
 
-// What all commands share.
+// Functions that all commands share.
 namespace trainyard::cli {
 
-// Keeps what the chosen command does, until all flags are read.
+// Stores the action of the chosen command until all flags are parsed.
 using Runner = std::function<void(std::function<int()>)>;
 
 // --kubeconfig, --context and --as.
 void addConnectFlags(CLI::App* command, ConnectFlags& flags);
 void addNamespaceFlag(CLI::App* command, std::string& ns);
 
-// -o: "table", "json", "yaml" or "name".
-// For what is in no namespace: kubectl takes the flag everywhere, and so do fingers.
+// The first flag, -n, has no effect. It is for objects without a namespace, because kubectl accepts it
+// everywhere. The second flag is -o: "table", "json", "yaml" or "name".
 void addIgnoredNamespaceFlag(CLI::App* command);
 void addOutputFlag(CLI::App* command, std::string& output);
-// What a command gives, a table where that was asked for, else JSON, in the form that was asked for. `kind`
-// stands before names: "trainingjob.trainyard.dev".
+// Converts a command's output, a table if `output` is "table" and JSON otherwise, to the requested form.
+// `kind` is the prefix of names: "trainingjob.trainyard.dev".
 [[nodiscard]] base::Result<std::string> shownAs(const std::string& output, std::string_view kind,
                                                 base::Result<std::string> text);
 
 inline constexpr std::string_view kJobKind = "trainingjob.trainyard.dev";
 inline constexpr std::string_view kQueueKind = "queue.trainyard.dev";
 
-// The text to standard output, or "PROGRAM: ERROR" to standard error. Exit code 0 or 1.
+// Prints the text to standard output, or "PROGRAM: ERROR" to standard error. Returns exit code 0 or 1.
 int printResult(const std::string& program, const base::Result<std::string>& text);
 
-// Whether the same request may be answered soon: an overloaded server, one that is away, a budget's no. What
-// takes hours (`wait`, `drain`, `-w`) outlasts these and ends at others.
+// Returns true for transient errors: an overloaded or unreachable server, or an exhausted disruption budget.
+// Commands that run for hours (`wait`, `drain`, `-w`) continue after these and end at others.
 [[nodiscard]] bool mayPass(base::ErrorCode code);
 
-// Prints what `look` gives now and, with `watch`, whenever more than ages have changed, until interrupted or
-// an error that stays; a transient one is printed once, on standard error. On a terminal each output replaces
-// the one before; elsewhere tables are told apart by a line with the time.
+// Prints the result of `look`; with `watch`, again whenever more than ages have changed, until the user
+// interrupts it or a permanent error occurs. A transient error is printed once, on standard error. On a
+// terminal each output replaces the previous one; elsewhere a line with the time separates tables.
 struct Watch {
   bool on = false;
   bool table = true;
@@ -50,17 +50,17 @@ struct Watch {
 int printWhile(const Watch& watch, const std::string& program,
                const std::function<base::Result<std::string>()>& look);
 
-// NAME or NAMESPACE/NAME; the namespace that is named first wins, then `ns`, then that of the context.
-// kInvalid for what is neither.
+// Parses NAME or NAMESPACE/NAME. The namespace in `text` takes precedence, then `ns`, then
+// that of the context. kInvalid for other texts.
 [[nodiscard]] base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::string& ns,
                                                           const std::string& fromContext);
 
-// An API server's refusal in the words of who asked for `what`. It answers 404 as well where the whole type
-// is unknown.
+// Rewords an API server's error for the user that asked for `what`. The server
+// also answers 404 if the whole type is unknown.
 [[nodiscard]] base::Error explainRefusal(const base::Error& error, const std::string& what,
                                          const ClusterClient& client);
 
-// The TrainingJob as JSON.
+// Returns the TrainingJob as JSON.
 [[nodiscard]] base::Result<std::string> readJobBody(ClusterClient& client, const model::ObjectKey& key);
 
 }  // namespace trainyard::cli

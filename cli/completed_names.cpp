@@ -13,7 +13,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::seconds kDeadline{2};
-// Nobody reads through more, and each is a whole object.
+// No user reads a longer list, and each item is a whole object.
 constexpr const char* kMost = "500";
 
 using Words = std::vector<std::string>;
@@ -41,7 +41,7 @@ void note(const std::string& option, const std::string& value, CompletedWord& wo
   if (option == "--as") word.connect.as = value;
 }
 
-// "--namespace=ml" as two words; as bash has it, as three.
+// Splits "--namespace=ml" into two texts; bash passes it as three.
 Words split(const Words& words) {
   Words out;
   for (const std::string& each : words) {
@@ -101,7 +101,7 @@ CompletedWord completedWord(const Words& words, const std::vector<CompletedComma
   if (command == commands.end()) return result;
   const Words line = split(words);
   result.begin = line.back();
-  // As one word, it is replaced as one.
+  // If bash passes flag and value as one text, the candidate replaces both.
   if (const std::string& last = words.back(); last != "=" && last != line.back())
     result.prefix = last.substr(0, last.size() - line.back().size());
   for (std::size_t i = 1; i + 1 < line.size(); ++i) {

@@ -12,28 +12,28 @@ namespace trainyard::cli {
 
 enum class CompletedKind { kNothing, kJobs, kQueues, kNodes, kNamespaces, kForms, kStates };
 
-// What the last word of a command line may become.
+// The candidates for the last text of a command line.
 struct CompletedWord {
   CompletedKind kind = CompletedKind::kNothing;
   std::string ns = {};      // of jobs; empty: that of the context
-  std::string prefix = {};  // of the word, that stays: "ml/", "--namespace="
-  std::string begin = {};   // of the name
+  std::string prefix = {};  // part of the text that stays: "ml/", "--namespace="
+  std::string begin = {};   // of the name, as far as it is typed
   ConnectFlags connect = {};
 };
 
-// `words`: the line without the program, the last one as far as it is typed. bash takes "=" for a word of its
-// own.
+// `words`: the line without the program; the last element is as long as it is typed. bash
+// splits a line at "=", and passes "=" as an element.
 [[nodiscard]] CompletedWord completedWord(const std::vector<std::string>& words,
                                           const std::vector<CompletedCommand>& commands);
 
-// One candidate a line, from the cluster within two seconds. Empty where it cannot be asked: whoever presses
-// a key wants no error.
+// Returns one candidate a line, from the cluster within two seconds. Empty if the cluster cannot be
+// reached: a user who presses a key expects no error.
 [[nodiscard]] std::string completedNames(const CompletedWord& word);
-// The same for any word of a line: commands and flags as well.
+// The same for any position of a line, including commands and flags.
 [[nodiscard]] std::string completedLine(const std::vector<std::string>& words,
                                         const std::vector<CompletedCommand>& commands);
 
-// The one of `names` that was meant: one or two letters away, of several the first. Empty: none is near.
+// Returns the name that is at most two letters different; the nearest and first one. Empty: no name is near.
 [[nodiscard]] std::string nearestWord(const std::string& word, const std::vector<std::string>& names);
 
 }  // namespace trainyard::cli

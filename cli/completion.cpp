@@ -12,7 +12,7 @@ std::string namesOf(const std::vector<CompletedCommand>& commands) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// In single quotes of a shell.
+// Quotes the text for a shell, with single quotes.
 std::string quoted(const std::string& text) {
   std::string out;
   for (const char each : text) out += each == '\'' ? std::string("'\\''") : std::string(1, each);
@@ -34,7 +34,7 @@ std::string bashCompletion(const std::string& program, const std::vector<Complet
   return text + fmt::format("complete -o default -F _trainyard {}\n", program);
 }
 
-// zsh understands bash's own, once told to.
+// zsh runs bash's completions after `bashcompinit`.
 std::string zshCompletion(const std::string& program, const std::vector<CompletedCommand>& commands) {
   return fmt::format("# zsh: source <({} completion zsh)\nautoload -U +X bashcompinit && bashcompinit\n",
                      program) +

@@ -38,7 +38,7 @@ void addCompletionCommand(CLI::App& app, const std::string& program, const Runne
   command->callback([shell, &app, program, run] {
     run([shell, &app, program] {
       const auto commands = commandsOf(app);
-      // kubectl completes its plug-ins by programs of their own; what a shell can complete is this program.
+      // kubectl completes its plug-ins by separate programs; a shell can complete only this program.
       const std::string name = program == "kubectl trainyard" ? "kubectl-trainyard" : program;
       fmt::print("{}", *shell == "bash"  ? bashCompletion(name, commands)
                        : *shell == "zsh" ? zshCompletion(name, commands)

@@ -10,12 +10,12 @@ namespace trainyard::cli {
 
 struct ConsoleFlags {
   std::string url = {};     // "https://host:port"; empty: no console
-  std::string caFile = {};  // that signed its certificate, PEM; empty: the system's
+  std::string caFile = {};  // CA of its certificate, PEM; empty: the system's
 };
 
-// How the console is asked by who `user` is towards the API server: with his bearer token, and nothing else
-// of his. kInvalid where he has none or acts as somebody else, and where the token would travel in the clear.
-// `environment` gives the value of a variable, empty when unset: of proxies.
+// Returns how to connect to the console as `user` of the API server: with the user's bearer token and nothing
+// else. kInvalid if the user has no token or impersonates another user, or if the token would be sent
+// unencrypted. `environment` returns the value of a variable for proxies, empty if it is not set.
 [[nodiscard]] base::Result<kube::ConnectionConfig> consoleConfig(
     const kube::ConnectionConfig& user, const ConsoleFlags& flags,
     const std::function<std::string(const std::string& name)>& environment);

@@ -19,7 +19,7 @@ struct DecodedItems {
   std::vector<std::string> skipped;  // "TrainingJob ml/a cannot be read and is left out: …", one for each
 };
 
-// One object that this version cannot read must not hide all others: any user may have written it.
+// An object that this version cannot read must not hide all others: any user may have written it.
 template <typename Decode>
 [[nodiscard]] auto decodeItems(const codec::ObjectList& list, std::string_view kind, Decode decode) {
   using T = typename std::decay_t<decltype(decode(list.items.front()))>::value_type;

@@ -24,7 +24,7 @@ namespace {
 constexpr int kEmpty = 0;
 constexpr int kSomeStay = 1;
 constexpr int kFailed = 2;
-// A person looks on; pods take seconds to go.
+// A user watches the output, and pods need seconds to end.
 constexpr std::chrono::seconds kLook{1};
 
 struct Flags {
@@ -43,8 +43,8 @@ base::Result<void> cordon(ClusterClient& client, const std::string& node) {
   return {};
 }
 
-// Through the eviction API, which keeps to PodDisruptionBudgets. One that is gone already is as good. What is
-// refused with 429 is a budget's no, or a server that is busy: another time.
+// Uses the eviction API, which respects PodDisruptionBudgets. A pod that no longer exists counts as evicted.
+// Error 429 means an exhausted budget or an overloaded server: the eviction is repeated later.
 base::Result<void> evict(ClusterClient& client, const model::ObjectKey& pod) {
   const std::string body = fmt::format(
       R"({{"apiVersion":"policy/v1","kind":"Eviction","metadata":{{"name":"{}","namespace":"{}"}}}})",
@@ -66,8 +66,8 @@ base::Result<std::vector<DrainedGang>> look(ClusterClient& client, const Flags& 
   return planDrain(*snapshot, node, flags.force);
 }
 
-// Asks every member that is to leave and has not been asked. The gang goes as a whole once one member does;
-// each is asked, so that none stays behind. Gives the last refusal that may pass, empty when there was none.
+// Evicts every member that has to leave and was not evicted yet. The gang restarts as a whole once one member
+// is evicted; all are evicted so that none stays on the node. Returns the last transient error, or empty.
 base::Result<std::string> askToLeave(ClusterClient& client, const std::vector<DrainedGang>& gangs,
                                      std::set<model::ObjectKey>& asked) {
   std::string refusal;
@@ -95,7 +95,7 @@ bool noneLeaves(const std::vector<DrainedGang>& gangs) {
   return std::all_of(gangs.begin(), gangs.end(), [](const DrainedGang& each) { return each.stays; });
 }
 
-// Until those that are to leave have left, whoever came just before the node was cordoned among them.
+// Evicts until the node has no gangs that have to leave, including those placed just before the cordon.
 base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const Flags& flags,
                                              std::vector<DrainedGang> gangs) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flags.timeoutSeconds);
@@ -130,7 +130,7 @@ base::Result<int> drain(const Flags& flags) {
   };
   if (!flags.dryRun) {
     if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
-    // Who was placed there between the first look and the cordon is told of, too.
+    // Includes gangs that were placed between the first look and the cordon.
     gangs = look(**client, flags);
     if (!gangs) return base::fail(gangs.error());
   }

@@ -9,8 +9,8 @@ class App;
 
 namespace trainyard::cli {
 
-// Adds `trainyard drain`; `program` is what the user calls it. What was chosen is given to `run`; its exit
-// status: 0 when no gang is left on the node, 1 when some stay, 2 when something went wrong.
+// Adds `trainyard drain`; `program` is the name that the user types. Passes the chosen command to `run`. Exit
+// code: 0 if no gang is left on the node, 1 if some stay, 2 if an error occurred.
 void addDrainCommand(CLI::App& app, const std::string& program,
                      const std::function<void(std::function<int()> command)>& run);
 

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// By owner, those that have not ended.
+// Returns the pods that have not ended, by owner.
 std::map<model::Uid, std::vector<model::ObjectKey>> podsOn(const model::Snapshot& snapshot,
                                                            const model::NodeName& node) {
   std::map<model::Uid, std::vector<model::ObjectKey>> pods;

@@ -7,27 +7,27 @@
 
 namespace trainyard::cli {
 
-// What emptying a node means to one gang that has members there.
+// The effect of a drain on one gang with members on the node.
 struct DrainedGang {
   model::ObjectKey job;
-  std::vector<model::ObjectKey> members;  // on that node, that have not ended
-  bool keepsWork = false;                 // it goes on from a checkpoint
-  bool stays = false;                     // nobody asked to stop it though its work is lost
-  std::int64_t lostGpuSeconds = 0;        // work lost if it is stopped now
+  std::vector<model::ObjectKey> members;  // on that node, without ended ones
+  bool keepsWork = false;                 // it continues from a checkpoint
+  bool stays = false;                     // not evicted: its work would be lost, and --force is not set
+  std::int64_t lostGpuSeconds = 0;        // work lost if it is evicted now
 };
 
-// Gangs with members on the node, by name. One that would lose its work stays unless `force`.
+// Returns the gangs with members on the node, by name. A gang that would lose its work stays unless `force`.
 [[nodiscard]] std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model::NodeName& node,
                                                  bool force);
 
-// One line for each, as a table, and what to do about those that stay.
+// Returns a table with one line for each gang, and the advice for gangs that stay.
 [[nodiscard]] std::string drainTable(const model::NodeName& node, const std::vector<DrainedGang>& gangs);
 
-// What came of it.
+// The result of a drain.
 struct DrainResult {
   bool cordoned = false;
-  std::vector<DrainedGang> gangs;  // as they were asked
-  std::vector<DrainedGang> there;  // in the end
+  std::vector<DrainedGang> gangs;  // before the evictions
+  std::vector<DrainedGang> there;  // at the end
 };
 // {"node","unschedulable","items":[{"namespace","name","members":[{"namespace","name"}],"keepsWork","stays",
 // "lostGpuSeconds","left"}]}.

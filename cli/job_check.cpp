@@ -24,7 +24,7 @@ const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
 
 std::string dumped(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// The member's pod as a user may create it: without what the admission policies leave to the operator alone.
+// Returns the member's pod without what the admission policies reserve for the operator.
 std::string asAUserMay(const std::string& member) {
   auto pod = Json::parse(member, nullptr, false);
   if (!pod.is_object() || !pod.contains("metadata") || !pod.contains("spec")) return member;
@@ -41,7 +41,7 @@ std::string asAUserMay(const std::string& member) {
   return dumped(pod);
 }
 
-// Of an answer; who wrote which field is half of its text.
+// The managed fields are half of the text of an answer.
 std::string withoutManagedFields(const std::string& object) {
   auto json = Json::parse(object, nullptr, false);
   if (!json.is_object() || !json.contains("metadata") || !json["metadata"].is_object()) return object;
@@ -108,7 +108,7 @@ class JobChecker {
     }
   }
 
-  // As the operator asks (operator/plan_actions.cpp).
+  // Sends the same request as the operator (operator/plan_actions.cpp).
   void checkTemplates(CheckedJob& checked, const Manifest& manifest) {
     for (const model::Role& role : checked.job.spec.roles) {
       const auto body =

@@ -14,12 +14,12 @@ namespace trainyard::cli {
 // A TrainingJob of the files, as the API server would create it.
 struct CheckedJob {
   model::Job job;
-  operator_::console::TriedJob tried;  // the same as JSON, with a pod of each role
+  operator_::console::TriedJob tried;  // the same as JSON, with a pod for each role
 };
 
-// Asks the API server to check the TrainingJobs among the manifests and a pod of each role with dryRun=All,
-// as at their creation, and by the rights of whoever asks. `ns`: that jobs must have, or are given; empty:
-// that of the context. What could not be checked goes into `notes`. Errors name file and line.
+// Checks the TrainingJobs of the manifests, and a pod of each role, with dryRun=All, as creations with the
+// user's own permissions. `ns`: the required or default namespace of the jobs; empty: that of the context.
+// `notes` receives what could not be checked. Errors name file and line.
 [[nodiscard]] base::Result<std::vector<CheckedJob>> checkJobs(LiveCluster& cluster,
                                                               const std::vector<Manifest>& manifests,
                                                               const std::string& ns,

@@ -17,7 +17,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Beyond so many nodes racks are left out, so that an answer takes a second for the largest job too.
+// Racks are left out for jobs on more nodes, so that an answer takes at most a second.
 constexpr std::size_t kMostNodes = 128;
 
 struct JobAnswer {
@@ -30,7 +30,7 @@ Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names
   std::vector<std::string> paths;
   for (const model::NodeName& name : names) paths.push_back(kube::kNodes.object("", name.str()));
   Nodes nodes;
-  // A node that is gone, or that the user may not read, only lacks its rack.
+  // If a node does not exist or the user may not read it, only its rack is missing.
   for (const auto& body : client.get(paths)) {
     if (!body) continue;
     if (auto node = codec::decodeNode(*body))

@@ -16,7 +16,7 @@ struct JobFlags {
   std::string job = {};  // NAME or NAMESPACE/NAME
 };
 
-// Each gives the text to print, or an error to print. kNotFound names the job and where it was looked for.
+// Each returns the text to print, or an error. kNotFound names the job and the cluster that was searched.
 [[nodiscard]] base::Result<std::string> runStatus(const JobFlags& flags);
 [[nodiscard]] base::Result<std::string> runExplain(const JobFlags& flags);
 

@@ -24,14 +24,14 @@ using model::Assignment;
 using model::Job;
 namespace conditions = model::conditions;
 
-// Places of the record with the epoch that they belong to: what runs, else what is being tried.
+// The assignments of the record: those of the placed gang, or else those of the proposal.
 const std::vector<Assignment>* placesOf(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
   if (gang.placed) return &gang.placed->assignments;
   return gang.proposal ? &gang.proposal->add : nullptr;
 }
 
-// "2 nodes in rack z/b1/r1": in the operator's own words where the job's status has them.
+// Returns "2 nodes in rack z/b1/r1": from the operator's own message if the job's status has it.
 std::string describe(const Job& job, const std::vector<Assignment>& places, const Where& where) {
   const model::Condition* scheduled = job.condition(conditions::kScheduled);
   const bool isPlaced = scheduled != nullptr && scheduled->status == model::ConditionStatus::kTrue;
@@ -44,14 +44,14 @@ std::string describe(const Job& job, const std::vector<Assignment>& places, cons
                               where.topology.value_or(std::vector<model::TopologyLevel>{}));
 }
 
-// Levels above the single node; none where they are not known.
+// Returns the levels above the single node; none if they are not known.
 std::vector<model::TopologyLevel> levelsAboveNodes(const Where& where) {
   auto levels = where.topology.value_or(std::vector<model::TopologyLevel>{});
   if (!levels.empty()) levels.pop_back();
   return levels;
 }
 
-// "RACK".
+// Returns a heading such as "RACK".
 std::string headingOf(const std::vector<model::TopologyLevel>& levels) {
   std::string name = levels.back().name;
   std::transform(name.begin(), name.end(), name.begin(),
@@ -59,7 +59,7 @@ std::string headingOf(const std::vector<model::TopologyLevel>& levels) {
   return name;
 }
 
-// "z/b1/r1"; "?" of a node that could not be read.
+// Returns "z/b1/r1"; "?" if the node could not be read.
 std::string domainOf(const model::NodeName& name, const Where& where) {
   const auto at = std::find_if(where.nodes.begin(), where.nodes.end(),
                                [&](const auto& node) { return node->name == name; });
@@ -80,7 +80,7 @@ std::string whyOf(const Job& job) {
   return admitted != nullptr && admitted->status == model::ConditionStatus::kFalse ? admitted->reason : "";
 }
 
-// "worker 0-3", and for several roles "chief 0, worker 0-3".
+// Returns "worker 0-3" for each node; for several roles "chief 0, worker 0-3".
 std::map<model::NodeName, std::string> membersByNode(const std::vector<Assignment>& places) {
   std::map<model::NodeName, std::string> byNode;
   for (const Assignment& each : places) {
@@ -145,7 +145,7 @@ std::string blockersText(const std::vector<model::Blocker>& blockers) {
   return model::joinWords(words);
 }
 
-// "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
+// Returns "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
 std::string explainPending(const Job& job, const model::Pending& pending, base::WallTime now) {
   std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, pending.reasonWord(),
                                  formatAge(pending.since, now), pending.message);
@@ -200,7 +200,7 @@ std::string explainProposal(const Job& job, const model::Proposal& proposal, con
                      placesTable(proposal.add, where));
 }
 
-// How a job that is not waiting stands by one of its conditions; empty when that one does not hold.
+// Explains a job that is not pending by one of its conditions; empty if the condition is not true.
 std::string explainCondition(const Job& job, std::string_view type, std::string_view verb,
                              base::WallTime now) {
   const model::Condition* found = job.condition(type);
@@ -239,7 +239,7 @@ void writeJob(codec::JsonWriter& out, const Job& job, const Where& where) {
   out.endObject();
 }
 
-// What the operator chose, where it was asked to.
+// Returns the operator's choice, if the job asks for a plan.
 std::string explainPlan(const Job& job) {
   const auto& plan = job.status.plan;
   if (!job.spec.plan.automatic || !plan || job.finished()) return {};

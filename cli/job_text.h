@@ -12,24 +12,24 @@
 #include "model/shared_list.h"
 #include "model/topology.h"
 
-// What people read about jobs. Pure: text from what the API shows, in the words that the operator wrote
-// there.
+// Texts about jobs for people. Pure functions of the API's objects,
+// with the messages that the operator wrote there.
 namespace trainyard::cli {
 
 using Nodes = model::SharedList<model::Node>;
 
-// What is known of the job's nodes: those of nodesOf() that could be read, and the levels of the network,
-// where the policy may be read.
+// The facts about a job's nodes: those of nodesOf() that could be read, and the
+// topology levels, if the user may read the policy.
 struct Where {
   Nodes nodes = {};
   std::optional<std::vector<model::TopologyLevel>> topology = model::defaultTopologyLevels();
 
   Where() = default;
   Where(Nodes known)
-      : nodes(std::move(known)) {}  // NOLINT(google-explicit-constructor): all there is, mostly
+      : nodes(std::move(known)) {}  // NOLINT(google-explicit-constructor): callers often have only nodes
 };
 
-// The nodes that the job's record names, sorted.
+// Returns the nodes in the job's record, sorted.
 [[nodiscard]] std::vector<model::NodeName> nodesOf(const model::Job& job);
 
 // One line for each job, like `kubectl get tj`.
@@ -42,7 +42,7 @@ struct Where {
 [[nodiscard]] std::string jobDetails(const model::Job& job, const Where& where, base::WallTime now);
 [[nodiscard]] std::string jobJson(const model::Job& job, const Where& where);
 
-// Why the job waits, with numbers, or where it runs, or how it ended.
+// Returns why the job is pending, with numbers, or where it runs, or how it ended.
 [[nodiscard]] std::string explainJob(const model::Job& job, const Where& where, base::WallTime now);
 
 }  // namespace trainyard::cli

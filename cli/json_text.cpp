@@ -17,14 +17,14 @@ base::Result<Json> parse(std::string_view text) {
   return value;
 }
 
-// Plain where no reader of YAML 1.1 takes it for anything but this text.
+// Returns true if every reader of YAML 1.1 parses the unquoted text as this text.
 bool plain(const std::string& text) {
   static const re2::RE2 safe("[A-Za-z/][-A-Za-z0-9_./]*( [-A-Za-z0-9_./]+)*");
   static const re2::RE2 word("(?i)y|n|yes|no|on|off|true|false|null");
   return re2::RE2::FullMatch(text, safe) && !re2::RE2::FullMatch(text, word);
 }
 
-// JSON's quoted text is one of YAML's, too.
+// A quoted text of JSON is also valid YAML.
 std::string scalar(const Json& value) {
   if (value.is_string() && plain(value.get_ref<const std::string&>())) return value.get<std::string>();
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -32,7 +32,7 @@ std::string scalar(const Json& value) {
 
 void write(std::string& out, const Json& value, std::size_t indent);
 
-// What stands behind "key:" or "-".
+// Writes the value after "key:" or "-".
 void writeNested(std::string& out, const Json& value, std::size_t indent, bool inList) {
   if ((value.is_object() || value.is_array()) && !value.empty()) {
     if (inList && value.is_object()) {
@@ -53,7 +53,7 @@ void write(std::string& out, const Json& value, std::size_t indent) {
   if (value.is_object()) {
     for (const auto& [key, each] : value.items()) {
       out += space + scalar(key) + ":";
-      // Lists stand under their key without further indentation, as kubectl writes them.
+      // Lists have the indentation of their key, as kubectl writes them.
       writeNested(out, each, each.is_array() ? indent : indent + 2, false);
     }
   } else if (value.is_array()) {

@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// What commands ask of the API server; the thread waits for the answers.
+// The requests of commands to the API server; the calling thread waits for the answers.
 class LiveCluster {
  public:
   LiveCluster() = default;
@@ -19,17 +19,17 @@ class LiveCluster {
   LiveCluster& operator=(const LiveCluster&) = delete;
   virtual ~LiveCluster() = default;
 
-  // Bodies of the answers in the order of the paths, asked for at the same time.
+  // Returns the bodies of the answers in the order of the paths; the requests are sent concurrently.
   [[nodiscard]] virtual std::vector<base::Result<std::string>> get(const std::vector<std::string>& paths) = 0;
-  // The body of the answer to a POST of JSON.
+  // Returns the body of the answer to a POST of JSON.
   [[nodiscard]] virtual base::Result<std::string> post(const std::string& path, const std::string& body,
                                                        const kube::Query& query) = 0;
-  // Everything that decisions rest on, read as the operator reads it; with the default policy.
+  // Returns everything that decisions depend on, read as by the operator, with the default policy.
   [[nodiscard]] virtual base::Result<model::Snapshot> snapshot() = 0;
 
-  // Where answers come from, for messages: "kubeconfig /h/.kube/config, context dev".
+  // Returns the source of the answers, for messages: "kubeconfig /h/.kube/config, context dev".
   [[nodiscard]] virtual const std::string& source() const = 0;
-  // The namespace to use when none is named.
+  // The default namespace.
   [[nodiscard]] virtual const std::string& ns() const = 0;
   [[nodiscard]] virtual base::WallTime now() const = 0;
 };

@@ -14,11 +14,11 @@
 namespace trainyard::cli {
 namespace {
 
-// What else is awaited here, a next attempt or a larger gang, takes seconds to come.
+// Other changes, such as a next attempt or a larger gang, take seconds.
 constexpr std::chrono::seconds kLook{2};
 constexpr std::size_t kMostStreams = 256;
 
-// A container that is about to start, or a kubelet that is not there: another time.
+// The container is about to start, or the kubelet is unreachable: retry later.
 bool comesLater(const base::Error& error) {
   return mayPass(error.code) || error.code == base::ErrorCode::kNotFound ||
          error.message.find("waiting to start") != std::string::npos ||
@@ -45,12 +45,12 @@ base::Result<void> LogFollower::run() {
   }
 }
 
-// Begins to follow what has begun; whether the job has ended.
+// Follows the runs that have begun; returns true if the job has ended.
 base::Result<bool> LogFollower::look() {
   const auto& key = options_.job;
   const auto body = readJobBody(client_, key);
   if (!body) {
-    // It was there at first: whoever asks has looked.
+    // The job existed when the command began, so it was deleted since.
     if (body.error().code == base::ErrorCode::kNotFound) return true;
     return base::fail(body.error());
   }

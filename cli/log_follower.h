@@ -23,12 +23,12 @@ struct FollowOptions {
   int tail = -1;  // lines to begin with; -1: all
 };
 
-// Prints the lines of a job's members as they come, until the job has ended or is gone: also of the next
-// attempt where one ends, and of members that come later. All streams are of the client's one loop; this
-// thread prints.
+// Prints the lines of a job's members as they arrive, until the job has ended or is
+// deleted. Includes later attempts, and members that are added later. All streams run on
+// the client's one loop; the calling thread prints.
 class LogFollower {
  public:
-  // `print` gets whole lines with their label, `tell` what happens to the streams.
+  // `print` receives whole lines with their label, `tell` receives messages about the streams.
   LogFollower(ClusterClient& client, FollowOptions options, std::function<void(const std::string&)> print,
               std::function<void(const std::string&)> tell)
       : client_(client), options_(std::move(options)), print_(std::move(print)), tell_(std::move(tell)) {}
@@ -37,7 +37,7 @@ class LogFollower {
   LogFollower(const LogFollower&) = delete;
   LogFollower& operator=(const LogFollower&) = delete;
 
-  // Waits for the end. An error that may pass is told once, and tried again.
+  // Blocks until the end. A transient error is reported once, and the request is repeated.
   [[nodiscard]] base::Result<void> run();
 
  private:
@@ -59,10 +59,10 @@ class LogFollower {
   const FollowOptions options_;
   const std::function<void(const std::string&)> print_;
   const std::function<void(const std::string&)> tell_;
-  std::set<LogRun> followed_;                // runs that were followed to their end, or are
+  std::set<LogRun> followed_;                // runs that are followed, or were to the end
   std::map<std::string, LogRun> open_;       // by pod
-  std::map<LogRun, base::WallTime> broken_;  // whose stream broke: since when there is more to read
-  std::string told_;                         // of what may pass
+  std::map<LogRun, base::WallTime> broken_;  // broken streams, and the time from which to read again
+  std::string told_;                         // the last transient error that was reported
 
   std::mutex mutex_;
   std::condition_variable more_;

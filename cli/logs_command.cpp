@@ -68,7 +68,7 @@ int logs(const Flags& flags, const std::string& program) {
   if (!client) return printResult(program, base::fail(client.error()));
   const auto key = parseJobName(flags.job, flags.ns, (*client)->ns());
   if (!key) return printResult(program, base::fail(key.error()));
-  // A member that is named by role and index needs no right to read jobs, but to follow it does.
+  // A member by role and index needs no permission to read jobs; following it does.
   std::vector<LogSource> sources = {
       {model::podName(key->name, flags.choice.role, flags.choice.index), std::string()}};
   if (flags.follow || flags.choice.role.empty()) {

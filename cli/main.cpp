@@ -26,7 +26,7 @@ namespace {
 
 using trainyard::cli::JobFlags;
 
-// kubectl finds its plug-ins by name and shows ours in its own words.
+// kubectl finds plug-ins by their file name; messages use the name that the user typed.
 std::string nameFrom(const char* program) {
   const std::string file = std::filesystem::path(program).filename().string();
   return file == "kubectl-trainyard" ? "kubectl trainyard" : "trainyard";
@@ -34,10 +34,10 @@ std::string nameFrom(const char* program) {
 
 using Text = trainyard::base::Result<std::string>;
 
-// CLI11 has an exit code for each kind of mistake; shells and scripts know one: 2.
+// CLI11 has an exit code for each kind of usage error; shells and scripts expect 2 for all of them.
 constexpr int kUsage = 2;
 
-// What was not understood, in the order in which it was written.
+// Lists the arguments that were not parsed, in their original order.
 std::string unexpected(const CLI::App& command) {
   std::string text;
   for (const std::string& word : command.remaining(true)) text += fmt::format(" {}", word);
@@ -45,7 +45,7 @@ std::string unexpected(const CLI::App& command) {
 }
 
 int usage(const CLI::App& app, const CLI::ParseError& error, const std::string& program) {
-  // --help and --version are such errors, too.
+  // CLI11 reports --help and --version as errors, too.
   if (error.get_exit_code() == 0) return app.exit(error);
   const auto parsed = app.get_subcommands();
   const std::string command =
@@ -64,13 +64,13 @@ std::vector<std::string> namesOf(CLI::App& app) {
   return names;
 }
 
-// kubectl runs a program of this name for `kubectl trainyard <TAB>`, and reads what kubectl's own completion
-// writes: candidates, then ":4" (nothing but these).
+// kubectl runs a program of this name for `kubectl trainyard <TAB>`, and reads the output format of kubectl's
+// own completion: candidates, then ":4" (no file names).
 bool isKubectlCompletion(const char* program) {
   return std::filesystem::path(program).filename() == "kubectl_complete-trainyard";
 }
 
-// Daily commands first.
+// Commands for daily use come first.
 void groupCommands(CLI::App& app) {
   for (const char* name : {"convert", "plan", "simulate", "support-bundle", "completion", "version"})
     app.get_subcommand(name)->group("More commands");
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
     fmt::print("{}:4\n", trainyard::cli::completedLine(words, trainyard::cli::commandsOf(app)));
     trainyard::net::endProcess(0);
   }
-  // What the shells' scripts ask; not for people, and in no help.
+  // The completion scripts call this; it is not for people, and not in the help.
   if (argc > 1 && std::string_view(argv[1]) == "__complete") {
     const std::vector<std::string> words(argv + 2, argv + argc);
     fmt::print("{}", trainyard::cli::completedNames(
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
     trainyard::net::endProcess(0);
   }
   std::vector<std::string> words(argv + 1, argv + argc);
-  // As most programs have it: `help`, and `help COMMAND`.
+  // `help` and `help COMMAND` work as in most programs.
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
     words.emplace_back("--help");
@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // the order that CLI11 expects
     app.parse(words);
   } catch (const CLI::ParseError& error) {
     return usage(app, error, program);

@@ -29,7 +29,7 @@ base::Result<Manifest> readManifest(codec::YamlValue document, const std::string
   if (manifest.kind.empty()) root["kind"].complain("is required");
   if (!root["apiVersion"].present()) root["apiVersion"].complain("is required");
   const YamlField meta = root["metadata"];
-  manifest.ns = meta.section("namespace").text();  // without value, kubectl takes it for none
+  manifest.ns = meta.section("namespace").text();  // without a value, kubectl assumes none
   manifest.name = meta["name"].text();
   if (manifest.name.empty() && !meta["generateName"].present()) meta["name"].complain("is required");
   if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
@@ -39,7 +39,7 @@ base::Result<Manifest> readManifest(codec::YamlValue document, const std::string
   return manifest;
 }
 
-// Of what `kubectl get -o yaml` writes for several, the items.
+// If the document is a list, as `kubectl get -o yaml` writes it for several objects, returns its items.
 std::vector<codec::YamlValue> objectsOf(codec::YamlValue& document) {
   codec::YamlValue* items = nullptr;
   bool isList = false;

@@ -27,7 +27,7 @@ constexpr double kMostSeconds = 100'000;
 constexpr double kNano = 1e9;
 constexpr std::size_t kMostRows = 1'000;
 
-// The first of these names that the table has.
+// Returns the column of the first of these names that the table has.
 Result<Column> columnOf(const CsvTable& table, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (auto column = table.column(name)) return column;

@@ -8,14 +8,14 @@
 
 namespace trainyard::cli {
 
-// Measured steps, one a row. Columns, found by their names:
-//   placement     workers on each node: a digit a node ("22", "4"), sizes joined by + ("8+8", "12+4"), or
-//                 WORKERSxNODES ("16x1")
-//   batch         samples of one worker in a step; also batch_per_worker, local_bsz
-//   step_seconds  how long it took; also step_time
-//   servers       parameter servers on nodes of their own; may be left out
-//   gpu_type      may be left out
-// Others are passed over. kInvalid names file, line and column.
+// Measured training steps, one a row. Columns, identified by their names:
+//  placement     workers on each node: a digit a node ("22", "4"), sizes joined by + ("8+8", "12+4"), or
+//                WORKERSxNODES ("16x1")
+//  batch         samples of one worker in a step; also batch_per_worker, local_bsz
+//  step_seconds  duration of the step; also step_time
+//  servers       parameter servers on nodes of their own; optional
+//  gpu_type      optional
+// Other columns are ignored. kInvalid names file, line and column.
 [[nodiscard]] base::Result<std::vector<model::MeasuredStep>> parseMeasurements(const std::string& text,
                                                                                const std::string& file);
 

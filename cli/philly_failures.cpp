@@ -14,8 +14,8 @@ namespace {
 
 using enum model::FailureClass;
 
-// A row of the paper's table. Times are minutes from start to failure, shares are percent; both in
-// hundredths.
+// A row of the paper's table. Times are minutes from start to
+// failure, shares are percent; both are in hundredths.
 struct Row {
   std::string_view reason;
   model::FailureClass failure;
@@ -34,7 +34,7 @@ constexpr std::array kRows = {
     Row{"Semantic error", kUserCodeError, 2943, 2049, 272, 37600, 143688, 922, 1706},
     Row{"Core dump", kAborted, 2912, 1784, 85, 7275, 43165, 335, 302},
     Row{"Invalid mem access", kSegmentationFault, 2602, 1235, 103, 40350, 135738, 382, 475},
-    // The paper's are failed writes to the file system, not contents that cannot be read.
+    // The paper's errors are failed writes to the file system, not contents that cannot be read.
     Row{"Model ckpt error", kStorageUnavailable, 1995, 948, 18167, 372893, 819602, 2173, 1633},
     Row{"CUDA failure", kCudaError, 1484, 571, 132, 1987, 8217, 62, 72},
     Row{"Syntax error", kSyntaxError, 1132, 883, 58, 502, 1200, 19, 26},
@@ -56,8 +56,8 @@ constexpr std::array kRows = {
 
 constexpr std::int64_t kRetries = 3;
 
-// The mean of a run, in thousandths of hundredths of a minute, as if times lay evenly between the percentiles
-// that are known, and none beyond the last of them: rather too short than too long.
+// The mean run time, in thousandths of hundredths of a minute: uniform between the known percentiles, none
+// beyond the last one. It is rather too short than too long.
 std::int64_t meanTime(const Row& row) {
   return 250 * row.minutes50 + 200 * (row.minutes50 + row.minutes90) + 25 * (row.minutes90 + row.minutes95) +
          50 * row.minutes95;
@@ -67,13 +67,13 @@ std::int64_t restartsOf(const Row& row) {
   return std::min<std::int64_t>(core::whatFollows(row.failure).restarts.value_or(kRetries), kRetries);
 }
 
-// GPU hours of so many failed runs of each of the row's jobs. GPUs are counted in those of the mean failing
-// run, which is what the two shares tell about them.
+// The GPU hours of `runs` failed runs of each of the row's jobs. The unit is the GPUs of the mean failing
+// run: the ratio of the row's two shares gives its GPUs in this unit.
 std::int64_t gpuHours(const Row& row, std::int64_t runs) {
   constexpr std::int64_t kHour = 60LL * 100 * 1'000;
   const std::int64_t time = meanTime(row) * row.jobs * runs;
   const bool known = row.timeShare > 0 && row.gpuShare > 0;
-  // The shares last, in an order that stays far from 64 bits.
+  // The shares come last, in an order that keeps all products far below 64 bits.
   return known ? time / kHour * row.gpuShare / row.timeShare : time / kHour;
 }
 

@@ -5,9 +5,9 @@
 
 namespace trainyard::cli {
 
-// The text as a terminal may have it: what tenants write (messages of pods, Events, names of containers) must
-// not move the cursor, set a title, write the clipboard or change the order in which text is read
-// (base/plain_text.h). Everything that a command prints goes through it.
+// Makes the text safe for a terminal. Tenants write messages of pods, Events and names of containers. Their
+// text must not move the cursor, set a title, write the clipboard or change the reading order
+// (base/plain_text.h). Everything that a command prints passes through this function.
 [[nodiscard]] std::string plainText(std::string_view text, bool keepLines);
 
 }  // namespace trainyard::cli

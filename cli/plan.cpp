@@ -70,7 +70,7 @@ Result<model::ModelProfile> profileFor(const model::Job& job, const PlanOptions&
   return profile;
 }
 
-// Takes a number from the front of the text.
+// Parses a number at the front of the text, and removes it.
 std::optional<int> takeNumber(std::string_view& text, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -79,7 +79,7 @@ std::optional<int> takeNumber(std::string_view& text, int most) {
   return value;
 }
 
-// Large enough that only GPUs count, unless a member asks for a great deal.
+// A node that is large enough for GPUs to be the only limit, unless a member requests very much.
 model::Node nodeOf(std::size_t number, int gpus, const std::string& type, int gigabits) {
   constexpr std::int64_t kMillicores = 128'000;
   constexpr std::int64_t kMemory = 1LL << 41U;

@@ -63,7 +63,7 @@ Result<model::Snapshot> describedCluster(const Flags& flags) {
   return snapshot;
 }
 
-// Of a job, as it was read.
+// Changes a job that was read from the cluster or a file.
 void setPlannedNumbers(const model::ShapePlan& plan, Json& job) {
   for (auto& role : job["spec"]["roles"]) {
     for (const model::PlannedRole& each : plan.roles) {
@@ -72,18 +72,18 @@ void setPlannedNumbers(const model::ShapePlan& plan, Json& job) {
   }
 }
 
-// A merge patch, which replaces lists as a whole: only of the roles that were read.
+// A merge patch replaces lists as a whole: it contains all roles as they were read.
 std::string replicasPatch(const Json& job) {
   return Json{{"metadata", {{"resourceVersion", job["metadata"]["resourceVersion"]}}},
               {"spec", {{"roles", job["spec"]["roles"]}}}}
       .dump();
 }
 
-// The operator writes the job's status meanwhile; somebody who edits it as often gives up with us.
+// The operator writes the job's status meanwhile; another client that edits it this often ends the attempts.
 constexpr int kMostConflicts = 10;
 
-// Into the job where it exists, else into a new one: with the numbers from its first moment, or the operator
-// would start it with others.
+// Changes the job if it exists, or creates it with the planned numbers. If they were added after the
+// creation, the operator might start the job with others.
 Result<std::string> applyToCluster(ClusterClient& client, const model::ObjectKey& key,
                                    const model::ShapePlan& plan, const std::string& manifest) {
   const std::string path = kube::kTrainingJobs.object(key.ns, key.name);

@@ -9,7 +9,7 @@ class App;
 
 namespace trainyard::cli {
 
-// `trainyard plan`: in which shapes a job would train fastest.
+// Adds `trainyard plan`: prints the shapes in which a job would train fastest.
 void addPlanCommand(CLI::App& app, const std::string& program,
                     const std::function<void(std::function<int()>)>& run);
 

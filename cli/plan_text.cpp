@@ -26,14 +26,14 @@ std::int64_t gpusOf(const JobShapes& shapes, const PlannedShape& shape) {
   return gpus;
 }
 
-// GPU seconds, or of a job without GPUs worker seconds, for a thousand samples.
+// Returns GPU seconds for a thousand samples; worker seconds for a job without GPUs.
 double costOf(const JobShapes& shapes, const PlannedShape& shape) {
   const std::int64_t gpus = gpusOf(shapes, shape);
   const double units = gpus > 0 ? static_cast<double>(gpus) : shape.workers + shape.servers;
   return kPerThousand * units / shape.step.samplesPerSecond();
 }
 
-// "4+4+2", with servers "4+4 / 1+1".
+// Returns "4+4+2"; with servers "4+4 / 1+1".
 std::string placementText(const PlannedShape& shape) {
   std::string workers;
   std::string servers;
@@ -47,7 +47,7 @@ std::string placementText(const PlannedShape& shape) {
   return servers.empty() ? workers : fmt::format("{} / {}", workers, servers);
 }
 
-// Why it is where it is in the list.
+// Explains the rank of the shape in the list.
 std::string whyOf(const JobShapes& shapes, std::size_t rank) {
   const auto& all = shapes.planning.shapes;
   const PlannedShape& shape = all[rank];

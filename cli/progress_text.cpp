@@ -15,7 +15,7 @@ namespace {
 
 using model::Progress;
 
-// A rank that is slower than the median by less than this is no straggler, only the last.
+// A rank that exceeds the median step by less than this factor is the slowest, but no straggler.
 constexpr int kStragglesFrom = 1'100;
 
 std::string stepsText(const Progress& progress) {
@@ -24,13 +24,13 @@ std::string stepsText(const Progress& progress) {
   return fmt::format("step {} of {} ({:.1f}%)", progress.step, *progress.totalSteps, std::min(share, 100.0));
 }
 
-// From the report on; what it said is worth less the older it is, so that is told as well.
+// Counts from the time of the report. An older report is less accurate, so its age is printed as well.
 std::string timeLeft(const Progress& progress, base::WallTime now) {
   const base::WallTime end = progress.at + std::chrono::seconds(*progress.remainingSeconds);
   return end <= now ? "about to end" : fmt::format("about {} left", formatAge(now, end));
 }
 
-// The smallest size first.
+// Lists the speeds by size, the smallest first.
 std::string speedsText(std::vector<model::SpeedPoint> speeds) {
   if (speeds.empty()) return {};
   std::sort(speeds.begin(), speeds.end(),

@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// What the job says of its training, in a few lines; empty where it says nothing. How long it still takes is
-// told of jobs that run.
+// Returns the training progress that the job reported, in a few lines; empty if it reported none. The
+// remaining time is printed only for running jobs.
 [[nodiscard]] std::string progressText(const model::Job& job, base::WallTime now);
 
 }  // namespace trainyard::cli

@@ -13,7 +13,7 @@ struct QueueFlags {
   std::string queue = {};  // empty: all
 };
 
-// The tree of queues with usage and shares, or one queue in full: the text to print, or an error to print.
+// Returns the tree of queues with usage and shares, or one queue in full, as text; or an error to print.
 [[nodiscard]] base::Result<std::string> runQueues(const QueueFlags& flags);
 
 }  // namespace trainyard::cli

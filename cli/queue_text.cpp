@@ -34,7 +34,7 @@ class Tree {
     for (const auto& [name, queue] : byName) {
       if (!byName.contains(queue->parent)) visit(*queue, 0);
     }
-    // What is left hangs in a circle: it is cut open at the first name.
+    // The remaining queues form cycles: each cycle is opened at its first name.
     for (const auto& [name, queue] : byName) visit(*queue, 0);
   }
 
@@ -61,7 +61,7 @@ const model::Condition* readyOf(const Queue& queue) {
   return at == conditions.end() ? nullptr : &*at;
 }
 
-// "yes", the reason why not, or "?" for a queue that nobody has looked at.
+// "yes", the reason why not, or "?" for a queue without a status.
 std::string readyText(const Queue& queue) {
   const model::Condition* ready = readyOf(queue);
   if (ready == nullptr) return "?";
@@ -73,7 +73,7 @@ std::string amountOrDash(const model::Quota& quota, std::string_view resource) {
   return amount ? codec::amountText(resource, *amount) : "-";
 }
 
-// Of thousandths: "12.5%".
+// Converts thousandths to text: "12.5%".
 std::string percent(std::int64_t thousandths) {
   return fmt::format("{}.{}%", thousandths / 10, thousandths % 10);
 }
@@ -100,8 +100,8 @@ std::string selectorText(const model::LabelSelector& selector) {
   return text.empty() ? "all" : text;
 }
 
-// In the words of the operator, who knows which resources are GPUs. It has not said so of a queue that it has
-// not seen yet.
+// Returns the operator's number, because only its configuration lists the GPU resources. A new queue has no
+// such status yet: the default GPU resource is shown.
 std::string gpusGuaranteed(const Queue& queue) {
   if (!queue.status.gpus) return amountOrDash(queue.guaranteed, model::names::kGpuResource);
   return queue.status.gpus->guaranteed > 0 ? fmt::to_string(queue.status.gpus->guaranteed) : "-";

@@ -6,11 +6,11 @@
 #include "base/time.h"
 #include "model/queue.h"
 
-// What people read about queues. Pure: text from what the API shows.
+// Texts about queues for people. Pure functions of the API's objects.
 namespace trainyard::cli {
 
-// One line for each queue, indented below its parent, siblings by name. GPUs only: queueDetails() has the
-// rest.
+// One line for each queue, indented below its parent, siblings by name. GPUs
+// only: queueDetails() has the other resources.
 [[nodiscard]] std::string queuesTable(const std::vector<model::Queue>& queues);
 // One JSON object: {"items":[…]}, each as queueJson() writes it, in the order of the table.
 [[nodiscard]] std::string queuesJson(const std::vector<model::Queue>& queues);

@@ -60,7 +60,7 @@ const std::map<std::string, ReplayPlacement> kPlacements{{"default", ReplayPlace
 const std::map<std::string, ReplaySemantics> kSemantics{{"own", ReplaySemantics::kOwn},
                                                         {"muri", ReplaySemantics::kMuri}};
 
-// Rewrites one line of a terminal whenever a hundredth more is done.
+// Rewrites one line of a terminal after each further percent.
 class ProgressBar {
  public:
   void show(std::size_t done, std::size_t all) {
@@ -72,7 +72,7 @@ class ProgressBar {
                std::string(kBarWidth - filled, ' '), percent, done, all);
     std::cerr << std::flush;
   }
-  // Leaves an empty line.
+  // Clears the line.
   void clear() const {
     if (shown_ != kNothing) fmt::print(stderr, "\r\033[K");
   }
@@ -82,7 +82,7 @@ class ProgressBar {
   std::size_t shown_ = kNothing;
 };
 
-// What is read from elsewhere than the options' own fields.
+// Reads the options that need files or parsing.
 base::Result<void> complete(Flags& flags) {
   if (!flags.policyFile.empty()) {
     auto text = base::readFile(flags.policyFile);

@@ -8,8 +8,8 @@ class App;
 
 namespace trainyard::cli {
 
-// Adds `trainyard replay`. `run` is called after parsing, when it was chosen, with what carries it out and
-// gives the program's exit status.
+// Adds `trainyard replay`. If the user chose this command, `run` is called after parsing with the function
+// that executes it and returns the program's exit code.
 void addReplayCommand(CLI::App& app, const std::function<void(std::function<int()> command)>& run);
 
 }  // namespace trainyard::cli

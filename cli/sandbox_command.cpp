@@ -31,8 +31,8 @@ base::Result<std::vector<std::string>> filesToRun(const std::vector<std::string>
   std::error_code error;
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(kExamples, error)) {
-    // Jobs are numbered in the order of their story; what has no number is something else: a policy, a
-    // profile.
+    // Files of jobs are numbered in the order of their story. Files without a
+    // number are other inputs: a policy, a profile.
     const std::string name = entry.path().filename().string();
     const bool numbered = name.front() >= '0' && name.front() <= '9';
     if (numbered && entry.path().extension() == ".yaml") found.push_back(entry.path().string());

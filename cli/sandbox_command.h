@@ -8,8 +8,8 @@ class App;
 
 namespace trainyard::cli {
 
-// Adds `trainyard sandbox`. `run` is called after parsing, when it was chosen, with what carries it out and
-// gives the program's exit status.
+// Adds `trainyard sandbox`. If the user chose this command, `run` is called after parsing with the function
+// that executes it and returns the program's exit code.
 void addSandboxCommand(CLI::App& app, const std::function<void(std::function<int()> command)>& run);
 
 }  // namespace trainyard::cli

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kRemoved = "(removed)";
 
-// Annotations that are kept: written by Kubernetes, Helm and Trainyard, and needed to see what happened.
+// Annotations to keep: Kubernetes, Helm and Trainyard write them, and a diagnosis needs them.
 constexpr std::array<std::string_view, 15> kKept = {"cluster-autoscaler.kubernetes.io/safe-to-evict",
                                                     "control-plane.alpha.kubernetes.io/leader",
                                                     "deployment.kubernetes.io/revision",
@@ -34,11 +34,11 @@ void replace(std::string& text, const re2::RE2& pattern, std::string_view by) {
   re2::RE2::GlobalReplace(&text, pattern, by);
 }
 
-// Keys and tokens that are known by their form, in whole texts: a key has many lines.
+// Removes keys and tokens of a well-known form. Searches whole texts, because a key has many lines.
 void removeForms(std::string& text) {
   static const re2::RE2 key(
       R"re(-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----)re");
-  // Without its end, and without its beginning: a log is cut anywhere.
+  // Keys without an end, and without a beginning: a log may be cut anywhere.
   static const re2::RE2 begun(
       R"re(-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?(-----)?((\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)re");
   static const re2::RE2 ended(
@@ -56,7 +56,7 @@ void removeForms(std::string& text) {
 std::string lineWithoutSecrets(std::string_view line) {
   static const re2::RE2 named(
       R"re((?i)([-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&"']+))re");
-  // As a flag with its value: "tokens per second" is no secret.
+  // Only a flag with its value: "tokens per second" is no secret.
   static const re2::RE2 flag(
       R"re((?i)((?:^|[\s\[,"'])-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*["']?[\s,]+)("[^"]*"|'[^']*'|[^-\s"'\]][^\s,;&"'\]]*))re");
   static const re2::RE2 user(R"re(((?:^|\s)(?:-u|--user)[\s=]+["']?[^\s:"']+):[^\s"']+)re");
@@ -71,7 +71,7 @@ std::string lineWithoutSecrets(std::string_view line) {
   return text;
 }
 
-// "--token" and its value are two words, and so are curl's "-u" and "user:password".
+// A flag and its value may be two elements: "--token" and the token, curl's "-u" and "user:password".
 void cleanWords(Json& list) {
   static const re2::RE2 flag(
       R"re((?i)-{1,2}[-_a-z0-9]*(?:passwo?r?d|secret|token|api[-_]?key|access[-_]?key|credential)[-_a-z0-9]*)re");
@@ -84,7 +84,7 @@ void cleanWords(Json& list) {
   }
 }
 
-// "--epochs=3" keeps its name; of "-pWORD" the letter is the name.
+// "--epochs=3" keeps its name; a short flag with a value, such as "-p3", keeps its letter.
 std::string nameOfArgument(const std::string& word) {
   static const re2::RE2 name(R"re((--[A-Za-z][-_.A-Za-z0-9]{0,40}|-[A-Za-z])(=?)([\s\S]*))re");
   std::string flag;
@@ -131,7 +131,7 @@ class Cleaner {
     }
     if ((key == "command" || key == "args") && value.is_array()) return cleanArguments(key, value);
     if (key == "annotations" && value.is_object()) cleanAnnotations(value);
-    // Not "secretName" and the like, which only name one.
+    // Keys such as "secretName" only refer to a secret, and are kept.
     static const re2::RE2 secret(
         R"re((?i).*(?:passwo?r?d|api[-_]?key|access[-_]?key|credentials?|(?:^|[-_./])(?:token|secret)))re");
     if (value.is_string()) {

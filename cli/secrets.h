@@ -5,22 +5,22 @@
 
 #include "base/error.h"
 
-// What leaves the cluster in a support bundle. Pure.
+// Removes secrets from what leaves the cluster in a support bundle. Pure.
 namespace trainyard::cli {
 
-// A bare word may be a secret, and nothing can tell.
+// An argument without a name may be a secret, and no pattern can detect it.
 enum class Arguments {
-  kNamesOnly,  // of commands and arguments: the program and the names of flags
-  kKeep,       // all but what looks like a secret
+  kNamesOnly,  // keep the program and the names of flags
+  kKeep,       // keep all but what looks like a secret
 };
 
-// The object without what may be secret: values of environment variables, of probes' headers and of volumes'
-// attributes, arguments, annotations but those in a list (kKept), private keys and tokens in any text, what
-// follows words like password or token, the copy of the object that kubectl keeps in an annotation, managed
-// fields; of a Secret all data. A list's items each. `arguments` is for annotations as well.
+// Removes what may be secret: values of environment variables, of probes' headers and of volumes' attributes;
+// arguments; annotations outside of kKept; all data of a Secret. Also removes private keys and tokens in any
+// text, text after names like password or token, kubectl's copy of the object, and managed fields. Cleans
+// each item of a list. `arguments` also applies to annotations.
 [[nodiscard]] base::Result<std::string> withoutSecrets(std::string_view json,
                                                        Arguments arguments = Arguments::kNamesOnly);
-// A log, or any other text, without what looks like a secret.
+// Returns a log, or any other text, without what looks like a secret.
 [[nodiscard]] std::string textWithoutSecrets(std::string_view text);
 
 }  // namespace trainyard::cli

@@ -31,7 +31,7 @@ class Simulator {
   Result<Simulation> run(const std::vector<Manifest>& manifests) {
     auto policy = readPolicy();
     if (!policy) return base::fail(policy.error());
-    // Before jobs and nodes are decoded.
+    // Must be set before jobs and nodes are decoded.
     model::setGpuResources(policy->gpuResources);
     auto checked = checkJobs(cluster_, manifests, options_.ns, result_.notes);
     if (!checked) return base::fail(checked.error());
@@ -65,10 +65,10 @@ class Simulator {
       model::Job& job = each.job;
       for (model::Role& role : job.spec.roles) {
         const auto pod = each.tried.pods.find(role.name);
-        // One that cannot be read is as its template says.
+        // If the pod cannot be read, the template counts.
         if (pod != each.tried.pods.end()) (void)operator_::takeAdmittedPod(pod->second, job.key.ns, role);
       }
-      // In the order of the files, as if applied one after the other; creation times are whole seconds.
+      // In the order of the files, as if they were applied in turn; creation times are whole seconds.
       job.created += std::chrono::milliseconds(jobs.size());
       input.feedback[job.key].templateError = each.tried.templateError;
       jobs.push_back(std::make_shared<const model::Job>(std::move(job)));
@@ -102,7 +102,7 @@ class Simulator {
     return codec::decodePolicy(std::string(*text), name + ", policy.yaml");
   }
 
-  // What the operator has learnt, as far as it has written it down.
+  // Returns the run times that the operator has learnt, as far as it has stored them.
   std::shared_ptr<const model::RunTimes> readRunTimes() {
     const std::string name = operator_::RunTimesKeeper::Options{}.name;
     const auto body = cluster_.get({kube::kConfigMaps.object(options_.operatorNamespace, name)}).front();

@@ -20,10 +20,10 @@ using Outcome = core::Forecast::Outcome;
 
 constexpr std::size_t kNamedEnds = 3;
 
-// Of a job that the caller may not know of there is no namespace.
+// A job that the user may not read has no namespace here.
 std::string nameOf(const model::ObjectKey& job) { return job.ns.empty() ? job.name : fmt::to_string(job); }
 
-// "worker 0-3", and for several roles "chief 0, worker 0-3".
+// Returns "worker 0-3" for each node; for several roles "chief 0, worker 0-3".
 std::map<model::NodeName, std::string> membersByNode(const std::vector<model::Assignment>& places) {
   std::map<model::NodeName, std::string> byNode;
   for (const model::Assignment& each : places) {
@@ -79,7 +79,7 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
   };
   add("stopping", expected->stops);
   add("moving", expected->moves);
-  // As far as the times are shown: a console's answer has no more of them.
+  // With the precision of the output: a console's answer has no finer times.
   const auto start = std::chrono::floor<std::chrono::seconds>(expected->start);
   const auto since = std::chrono::floor<std::chrono::seconds>(now);
   const std::string when =

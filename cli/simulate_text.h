@@ -6,8 +6,8 @@
 
 namespace trainyard::cli {
 
-// For people: of each job whether it would start, where and at whose cost, or why it would wait, for how
-// long.
+// Returns for each job whether it would start, where, and which gangs would be
+// preempted, or why it would be pending and for how long.
 [[nodiscard]] std::string simulationText(const Simulation& simulation);
 
 }  // namespace trainyard::cli

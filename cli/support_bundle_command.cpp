@@ -20,7 +20,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr const char* kLogLines = "5000";
-// There is an agent on each node: enough of them to see what is wrong with all or with some.
+// There is an agent on each node: this many show whether all of them or only some have trouble.
 constexpr std::size_t kMostAgents = 20;
 constexpr const char* kOurPods = "app.kubernetes.io/part-of=trainyard";
 
@@ -38,14 +38,14 @@ struct Source {
   std::string name;
   std::string path;
   kube::Query query = {};
-  bool ours = false;  // of Trainyard's own programs, whose arguments are no secrets
+  bool ours = false;  // of Trainyard's own programs, which have no secret arguments
 };
 
 class Bundle {
  public:
   Bundle(ClusterClient& client, bool withArguments) : client_(client), withArguments_(withArguments) {}
 
-  // What may not be read is told in the bundle instead: whoever helps wants to know that, too.
+  // An object that the user may not read is replaced by the error, which also helps a supporter.
   void add(const Source& source) {
     const auto body = client_.read(source.path, source.query);
     const Arguments arguments = source.ours || withArguments_ ? Arguments::kKeep : Arguments::kNamesOnly;
@@ -66,7 +66,7 @@ class Bundle {
                         textWithoutSecrets(*body));
   }
 
-  // Of so many at most, first those with trouble: not ready, or started more than once.
+  // Adds the logs of at most `most` pods, first of those with trouble: not ready, or restarted.
   void addLogsOf(const std::string& ns, std::size_t most) {
     const auto body = client_.read(kube::kPods.collection(ns), {{"labelSelector", kOurPods}});
     if (!body) return;
@@ -83,7 +83,7 @@ class Bundle {
     }
   }
 
-  // The error where there is nothing that could help anybody.
+  // Returns the first error if nothing could be read.
   base::Result<std::string> write(const std::string& file) {
     if (firstError_ && missing_ == static_cast<int>(files_.size())) return base::fail(*firstError_);
     files_.emplace_back(folder("version.txt"), fmt::format("trainyard {}\n", TRAINYARD_VERSION));
@@ -125,7 +125,7 @@ base::Result<std::string> collect(const Flags& flags) {
   };
   const std::string& system = flags.system;
   Bundle bundle(**client, flags.arguments);
-  // Of Secrets nothing, of ConfigMaps the policy alone.
+  // Includes no Secrets, and only the policy of the ConfigMaps.
   for (const Source& each : std::vector<Source>{
            {"server", "/version"},
            {"trainingjobs", in(kube::kTrainingJobs)},

@@ -25,7 +25,7 @@ base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey
       suspend ? "is being suspended: its pods are deleted, the job stays" : "waits for a place again");
 }
 
-// One that is refused keeps no other from it, and each is told of. 0 where all were done.
+// Continues after a job that is refused, and reports each result. Returns 0 if all succeeded.
 int writeAll(const Flags& flags, const std::string& program, bool suspend) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return printResult(program, base::fail(client.error()));

@@ -49,7 +49,7 @@ std::string formatAge(base::WallTime since, base::WallTime now) {
 }
 
 std::string withoutAges(const std::string& text) {
-  // formatAge(), and the blanks behind it, which depend on its length.
+  // Matches the output of formatAge() and the padding behind it, which depends on its length.
   static const re2::RE2 age(R"(\b[0-9]+[smhd]([0-9]+m)?\b *)");
   std::string same = text;
   re2::RE2::GlobalReplace(&same, age, "#");

@@ -25,20 +25,20 @@ std::string textOf(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// Seconds are enough for people, and the API's times differ in what follows them.
+// People need only seconds, and the times of the API differ in their fractions.
 std::string toSeconds(std::string time) {
   const auto dot = time.find('.');
   return dot == std::string::npos ? time : time.substr(0, dot) + "Z";
 }
 
-// What others among them say, once more, for tools.
+// Conditions that repeat other conditions, for tools.
 bool saidByOthers(const Json& condition) {
   const std::string type = textOf(condition, "type");
   return type == "Ready" || (type == "Stalled" && textOf(condition, "reason") == "Failed");
 }
 
-// That something is over follows from what came after it; but not that a job is not admitted. What an Event
-// reports already is not repeated.
+// A condition that turned false is left out, because a later entry shows it; a job that is not admitted is
+// kept. A condition that an Event reports already is not repeated.
 void addConditions(std::vector<Moment>& moments, const Json& status) {
   const std::vector<Moment> events = moments;
   for (const Json& each : status.value("conditions", Json::array())) {
@@ -58,7 +58,7 @@ void addConditions(std::vector<Moment>& moments, const Json& status) {
   }
 }
 
-// Of this job: one that had the name before it left its own.
+// Ignores Events of an earlier job with the same name.
 void addEvents(std::vector<Moment>& moments, const Json& events, const std::string& uid) {
   for (const Json& each : events.value("items", Json::array())) {
     const std::string about = textOf(each.value("involvedObject", Json::object()), "uid");

@@ -23,11 +23,11 @@ base::Result<std::string> timeline(const Flags& flags) {
   if (!key) return base::fail(key.error());
   const auto job = readJobBody(**client, *key);
   if (!job) return base::fail(job.error());
-  // Events as core/v1, which selects by the object that they are about on every version of Kubernetes.
+  // Events as core/v1, which every version of Kubernetes can select by the object that they are about.
   const auto events = (*client)->read(
       fmt::format("/api/v1/namespaces/{}/events", key->ns),
       {{"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", key->name)}});
-  // Whoever may read jobs but no Events still sees the conditions.
+  // A user that may read jobs but not Events still gets the conditions.
   const std::string list = events ? *events : R"({"items":[]})";
   return shownAs(flags.output, kJobKind,
                  flags.output == "table" ? timelineText(*job, list) : timelineJson(*job, list));

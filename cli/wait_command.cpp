@@ -36,7 +36,7 @@ int wait(const Flags& flags, const std::string& program) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const auto body = readJobBody(**client, *key);
-    // A server that is overloaded, or away for a moment, ends no wait of hours; one that says no does.
+    // A transient error must not end a wait of hours; a permanent one does.
     if (!body && !mayPass(body.error().code)) return fail(body.error());
     if (body) {
       const auto job = codec::decodeJob(*body);

@@ -11,27 +11,27 @@
 
 namespace trainyard::extender {
 
-// Whether the API server can be reached, and its watches still tell something. Watches alone tell late that
-// it cannot: a quiet cluster's say nothing for a minute, and a connection that is cut without a word looks
-// the same. So it is asked for its version every few seconds. Who is answered may still hear nothing of what
-// happens, as something between them may hold back streams alone: each watch has a sign of life every 100 s
-// (kube/reflector.cpp), and is made anew after 120 s without.
+// Reports whether the API server can be reached and whether its watches still deliver. Watches alone detect a
+// lost connection late. Those of a quiet cluster are silent for a minute, and a connection that was cut
+// without a close looks the same. ApiContact therefore requests /version every few seconds. A server that
+// answers may still deliver no events, because a proxy may hold back streams alone. Each watch gets a sign of
+// life every 100 s (kube/reflector.cpp) and is reopened after 120 s without one.
 //
 // Lives on the executor's loop.
 class ApiContact {
  public:
   static constexpr std::chrono::seconds kBetweenProbes{5};
-  // Three probes in vain. The operator releases members on a fresh view of its own at any time: the longer an
-  // old view is answered from, the more of its places look free.
+  // Three failed probes. The operator releases members on its own fresh view at any time. The longer the
+  // extender answers from an old view, the more of their assigned nodes look free.
   static constexpr std::chrono::seconds kLostAfter{20};
-  // Of the watch that has been silent for longest: time for one that broke unseen (120 s) to be made anew and
-  // to prove itself (10 s), and no more.
+  // Applies to the watch that has been silent longest. Covers a watch that broke unnoticed (120 s) plus its
+  // reopening and first sign of life (10 s), and little more.
   static constexpr std::chrono::seconds kDeafAfter{150};
 
   struct Listener {
-    std::function<void(std::string_view why)> lost;  // unheard of for kLostAfter, or kDeafAfter
-    std::function<void()> regained;                  // answers and tells again
-    // When the watch was last heard that has been silent for longest; nothing before all have told something.
+    std::function<void(std::string_view why)> lost;  // no contact for kLostAfter or kDeafAfter
+    std::function<void()> regained;                  // answers, and its watches deliver again
+    // When the watch that has been silent longest last received data; nullopt until all watches have.
     std::function<std::optional<base::Instant>()> heard;
   };
 

@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kSyncPoll{20};
 constexpr std::chrono::milliseconds kGather{5};
 constexpr int kRestPerWork = 4;
 
-// What a view rests on. Conditions and container states, which change most often, are not among it.
+// The fields that a view depends on. Excludes conditions and container states, which change most often.
 auto guardFields(const model::Pod& pod) {
   return std::tie(pod.uid, pod.node, pod.pinned, pod.gated, pod.phase, pod.shape.requests, pod.controllerUid,
                   pod.controllerKind);
@@ -60,7 +60,7 @@ void ClusterWatch::stop() {
 
 bool ClusterWatch::synced() const { return nodes_.synced() && pods_.synced() && jobs_.synced(); }
 
-// An empty cluster has no change to wait for.
+// An empty cluster triggers no change, so synced() is polled.
 void ClusterWatch::awaitSync() {
   if (synced()) return build();
   timer_ = executor_.postAfter(kSyncPoll, [this] { awaitSync(); });
@@ -68,7 +68,7 @@ void ClusterWatch::awaitSync() {
 
 void ClusterWatch::podChanged(const std::shared_ptr<const model::Pod>& before,
                               const std::shared_ptr<const model::Pod>& after) {
-  if (!published_) return;  // nothing was offered yet, so nothing is held
+  if (!published_) return;  // no node was offered yet, so no hold exists
   const bool replaced = before && after && before->uid != after->uid;
   if (before && (!after || replaced)) settled_.push_back(before->uid);
   if (after && (after->bound() || after->finished()) && !(before && before->bound() && !replaced)) {

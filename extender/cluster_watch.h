@@ -18,15 +18,15 @@
 
 namespace trainyard::extender {
 
-// Watches nodes, pods and TrainingJobs, and makes a view of them after changes. Lives on the loop of
+// Watches nodes, pods and TrainingJobs, and builds a view of them after changes. Lives on the loop of
 // `executor`.
 //
-// A view is made whole each time. Changing the last one in place was the alternative: faster per event, but
-// readers would need locks, and a wrong increment would stay wrong. Instead changes are gathered, for longer
-// the longer a view takes to make, so that making them never takes more than a fifth of the loop.
+// Each view is built from scratch. (Lost: changing the last view in place. It is faster per event, but
+// readers would need locks and a wrong increment would stay.) Changes are gathered instead. The longer a
+// build takes, the longer they are gathered, so that building never takes more than a fifth of the loop.
 class ClusterWatch {
  public:
-  // Gets every new view, with the pods that it shows bound, finished or gone since the last one.
+  // Receives every new view and the pods that were bound, finished or deleted since the last one.
   using Publish =
       std::function<void(std::shared_ptr<const core::GuardView>, std::vector<model::Uid> settled)>;
 
@@ -37,13 +37,13 @@ class ClusterWatch {
   ClusterWatch& operator=(const ClusterWatch&) = delete;
 
   void start();
-  // No view is published after it.
+  // After stop(), no view is published.
   void stop();
-  // Publishes the present view anew, though nothing has changed.
+  // Publishes a view of the current state even though nothing has changed.
   void publishAgain() { scheduleBuild(); }
-  // Whether all three first lists are in and a view has been published. Safe from any thread.
+  // True once all three initial lists were read and a view was published. Safe from any thread.
   [[nodiscard]] bool published() const { return published_.load(); }
-  // When the watch was last heard that has been silent for longest; nothing before all first lists are in.
+  // When the watch that has been silent longest last received data; nullopt until all first lists are read.
   [[nodiscard]] std::optional<base::Instant> heard() const;
   // Sets the gauges of caches and watches, and of the view's age.
   void reportMetrics();

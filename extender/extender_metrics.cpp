@@ -6,8 +6,8 @@
 namespace trainyard::extender {
 namespace {
 
-// kube-scheduler waits for every answer: what matters happens between a tenth of a millisecond and its
-// time-out.
+// kube-scheduler waits for every answer. The interesting range lies between a tenth of a millisecond and its
+// timeout.
 const std::vector<double> kRequestSeconds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                           0.01,   0.05,    0.25,   1,     2};
 const std::vector<double> kBuildSeconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1};

@@ -15,15 +15,15 @@ inline constexpr std::size_t kVerbs = 3;
 
 enum class Outcome {
   kOk,
-  kRefused,     // filter: no node at all; preempt: no candidate is left
+  kRefused,     // filter: no node accepted; preempt: no candidate left
   kBadRequest,  // not what kube-scheduler sends
-  kTryAgain,    // a gang that is not known yet
+  kTryAgain,    // the gang is not in the view yet
   kNotReady,    // caches not read yet
 };
 inline constexpr std::size_t kOutcomes = 5;
 [[nodiscard]] std::string_view toString(Outcome outcome);
 
-// What the extender tells Prometheus. Made once; safe from any thread.
+// Metrics that the extender exports to Prometheus. Created once; safe from any thread.
 class ExtenderMetrics {
  public:
   explicit ExtenderMetrics(telemetry::MetricsRegistry& registry);

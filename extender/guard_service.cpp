@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kPathPrefix = "/v1/extender/";
 constexpr std::string_view kNotSynced = "trainyard-extender: caches are not synced yet";
-// A request of ten thousand long node names; whoever sends more gets new buffers each time.
+// Fits a request with ten thousand long node names. A larger request gets new buffers each time.
 constexpr std::size_t kLargestKeptParser = 1u << 20;
 
 std::optional<Verb> verbOf(std::string_view path) {
@@ -32,8 +32,8 @@ net::HttpResponse plain(int status, std::string body) {
   return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = body + "\n"};
 }
 
-// filter has a field for errors, which kube-scheduler shows in the pod's event; of the others it logs the
-// status.
+// filter has a field for errors, which kube-scheduler shows in the pod's event. For the other verbs
+// kube-scheduler only logs the status.
 net::HttpResponse failure(Verb verb, int status, std::string_view message) {
   if (verb == Verb::kFilter) return json(codec::encodeFilterError(message));
   return plain(status, std::string(message));
@@ -46,7 +46,7 @@ std::string jobOf(const model::Pod& pod) {
 
 }  // namespace
 
-// One of the pool's parsers for as long as its views are needed.
+// Borrows one of the pool's parsers for as long as its views are needed.
 class GuardService::BorrowedParser {
  public:
   explicit BorrowedParser(GuardService& service) : service_(service) {
@@ -159,8 +159,8 @@ GuardService::Answer GuardService::preempt(const core::GuardView& view, const co
   return {json(codec::encodePreemptionResult(kept)), refused ? Outcome::kRefused : Outcome::kOk};
 }
 
-// A backlog of refused pods is asked about again with every event of the cluster: too much for the info
-// level.
+// kube-scheduler asks about a backlog of refused pods again with every event of the cluster, which is too
+// much for the info level.
 void GuardService::logVerdict(std::string_view message, Verb verb, const model::Pod& pod, std::size_t asked,
                               std::size_t left, std::string_view why) const {
   log_.debug(message, {{"verb", toString(verb)},

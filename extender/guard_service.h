@@ -16,28 +16,28 @@
 
 namespace trainyard::extender {
 
-// How long an offer is kept for a pod that is not seen bound: longer than kube-scheduler takes to bind, short
-// enough that a pod which never comes costs nobody much.
+// How long offered capacity is held for a pod that is not seen bound. Longer than kube-scheduler takes to
+// bind, and short enough that a pod which never binds costs little.
 inline constexpr std::chrono::seconds kHoldTime{60};
 
-// Answers kube-scheduler from the newest view, on whatever thread asks. Without a view filter answers with an
-// error and the others with 503, so that nothing is decided on half a cluster, nor on one of a while ago.
+// Answers kube-scheduler from the newest view, on the calling thread. Without a view, filter returns an error
+// and the other verbs return 503: no decision rests on half a cluster or on an outdated view.
 class GuardService {
  public:
-  // Of `executor` only now() is used, which must then be safe from any thread. All must outlive the service.
+  // Uses only now() of `executor`, which must be safe from any thread. All must outlive the service.
   GuardService(const base::Executor& executor, ExtenderMetrics& metrics, base::Logger log);
 
   // For net::startHttpServer: POST /v1/extender/{filter,prioritize,preempt}.
   [[nodiscard]] net::HttpResponse answer(net::ServerRequest& request);
 
-  // Replaces the view. `settled` are pods that this view shows bound, finished or gone: what they held is
-  // over. Released after the view is in place, so that for a moment such room counts twice, never not at all.
+  // Replaces the view, then ends the holds of `settled`: pods that this view shows bound, finished or gone.
+  // In this order their capacity counts twice for a moment, but never zero times.
   void publish(std::shared_ptr<const core::GuardView> view, const std::vector<model::Uid>& settled);
-  // Until the next view there is none to answer from: this one is too old.
+  // Withdraws the view because it is too old. No view is available until the next publish().
   void withdraw();
   void expireHolds();
 
-  // Null until the first is published, and while it is withdrawn.
+  // Null before the first publish() and after withdraw().
   [[nodiscard]] std::shared_ptr<const core::GuardView> view() const;
   [[nodiscard]] std::size_t holds() const;
   // Requests being answered now.
@@ -60,13 +60,13 @@ class GuardService {
   const base::Executor& executor_;
   ExtenderMetrics& metrics_;
   base::Logger log_;
-  // A mutex rather than std::atomic<std::shared_ptr>: that one is a lock as well, which ThreadSanitizer does
-  // not understand in this library.
+  // A mutex instead of std::atomic<std::shared_ptr>, which is a lock as well in this library and which
+  // ThreadSanitizer does not understand.
   mutable std::mutex viewMutex_;
   std::shared_ptr<const core::GuardView> view_;
   std::atomic<int> inFlight_ = 0;
 
-  // Decision and hold are one step: two pods asked about at the same time must see each other's holds.
+  // Deciding and holding are one step: two concurrent requests must see each other's holds.
   mutable std::mutex holdsMutex_;
   core::Holds holds_;
 

@@ -30,13 +30,13 @@ namespace trainyard::extender {
 namespace {
 
 constexpr std::chrono::seconds kHousekeeping{1};
-// A loop that does not turn for so long will not turn again.
+// A loop that has been stuck for this long does not recover.
 constexpr std::chrono::seconds kLoopStuck{30};
-// Readiness is off, but whoever has not noticed is still answered.
+// Readiness is off, but clients that have not noticed yet still get answers.
 constexpr std::chrono::milliseconds kLinger{1'000};
 constexpr std::chrono::milliseconds kDrainPoll{50};
 constexpr std::chrono::milliseconds kDrainMost{3'500};
-// Large enough for the names of 20,000 nodes, small enough for a hostile client.
+// Large enough for the names of 20,000 nodes, small enough to bound what a hostile client costs.
 constexpr std::size_t kMaxRequestBytes = 8u << 20;
 constexpr std::size_t kMaxRequestsBytes = 32u << 20;
 
@@ -96,8 +96,8 @@ class Process {
     return {};
   }
 
-  // Which resources are GPUs, before anything is decoded. kube-scheduler, too, reads at its start which pods
-  // it asks about.
+  // Sets which resources are GPUs before anything is decoded. Reads the file at the start only:
+  // kube-scheduler, too, reads at its start which pods it asks about.
   base::Result<void> readPolicy() {
     if (options_.policyFile.empty()) return {};
     const auto text = base::readFile(options_.policyFile);
@@ -108,7 +108,7 @@ class Process {
     return {};
   }
 
-  // Another replica may see what this one does not: kube-scheduler's pods wait, or ask there.
+  // Another replica may still have contact: kube-scheduler's pods wait, or are checked there.
   void contactLost(std::string_view why) {
     log_.error("nothing is answered from what was known before", {{"error", why}});
     service_.withdraw();
@@ -126,7 +126,7 @@ class Process {
     telemetry::addProcessMetrics(registry_);
     loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
     addHealthChecks();
-    // Everybody would be answered.
+    // Without a client CA, every client would get answers.
     if (options_.tls.clientCa.empty()) return base::fail(base::ErrorCode::kInvalid, "--client-ca: is empty");
     auto tls = net::readTlsFiles(options_.tls);
     if (!tls) return base::fail(tls.error());
@@ -138,7 +138,7 @@ class Process {
     auto server = net::startHttpServer(
         std::move(serverOptions),
         [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {
-          // An authority may sign for others, too.
+          // The CA may also sign certificates of other clients.
           if (!options_.clientName.empty() && request.clientCommonName != options_.clientName)
             return exchange->reply({.status = 403, .body = "this client certificate is somebody else's\n"});
           exchange->reply(service_.answer(request));
@@ -187,7 +187,7 @@ class Process {
     loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
   }
 
-  // Whoever made them. Of kube-scheduler's own certificate nothing is known here.
+  // Covers certificates of any origin. kube-scheduler's client certificate is not available here.
   void reportExpiry() {
     if (!tlsFollower_) return;
     const net::TlsServerConfig& now = tlsFollower_->current();
@@ -238,7 +238,7 @@ class Process {
   std::atomic<bool> stale_ = false;
   std::unique_ptr<net::HttpServer> server_;
   std::optional<net::TlsFollower> tlsFollower_;
-  std::pair<std::string, std::string> reported_;  // the certificates whose end is in the metrics
+  std::pair<std::string, std::string> reported_;  // certificates that the expiry metrics describe
   std::unique_ptr<telemetry::MetricsServer> metricsServer_;
 };
 

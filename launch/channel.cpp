@@ -64,13 +64,13 @@ void makeReady(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-  // A member whose node is lost says nothing any more: noticed after some 20 s.
+  // A member on a lost node sends nothing any more: keepalive detects that after about 20 s.
   const int idle = 10;
   const int each = 3;
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &each, sizeof each);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &each, sizeof each);
-  // While something is unacknowledged nobody is asked whether it is there: 15 minutes, by default.
+  // Keepalive sends no probes while data is unacknowledged: the connection would stay open for 15 minutes.
   const int unanswered = 20'000;
   ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered, sizeof unanswered);
 }
@@ -105,7 +105,7 @@ void Channel::send(const Message& message) {
   const std::string body = encode(message);
   ((out_ += bigEndian(body.size(), 4)) += body) += macOf(sendKey_, sent_++, body);
   if (body.size() > kMostBody || out_.size() > kMostUnsent) {
-    // Not here: whoever sends may be in the middle of something.
+    // Deferred: the caller of send() may be in the middle of an operation on its peers.
     loop_.after(std::chrono::milliseconds(0), [this, alive = alive_] {
       if (*alive) close();
     });
@@ -156,7 +156,7 @@ void Channel::read() {
   }
 }
 
-// One step of it; false when more bytes are needed, or the connection was given up.
+// Performs one step; returns false if more bytes are needed, or the connection was closed.
 bool Channel::handshake() {
   const auto keys = [this] {
     const std::string fromClient = proof("from client");
@@ -232,7 +232,7 @@ int listenOn(int port) {
       return fd;
     ::close(fd);
   }
-  // Where IPv6 is switched off.
+  // If IPv6 is switched off.
   const int four = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (four < 0) return -1;
   ::setsockopt(four, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

@@ -11,30 +11,30 @@
 
 namespace trainyard::launch {
 
-// One word between members: what it is, and what belongs to it.
+// A message between members: its kind and its fields.
 struct Message {
   std::string kind;
   std::vector<std::string> fields = {};
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-// A connection between two processes of one job, over the job's network. Both prove that they know the job's
-// token without saying it, and every message carries a proof that it is of this connection, at this place:
+// A connection between two processes of one job, over the job's network. Both sides prove that they hold the
+// job's token without sending it. Each message has a proof of its connection and its position in it:
 //
 //   server: "TYL1", 16 random bytes S            client: "TYL1", 16 random bytes C, HMAC(token, "client" S C)
 //   server: HMAC(token, "server" S C)            both: keys HMAC(token, "from client" S C), "from server"
-//   likewise message: length of the body in 4 bytes, body, the first 16 bytes of HMAC(key of the sender,
-//   number, body) body: for the kind and each field its length in 4 bytes, and the bytes; all numbers
-//   big-endian
+//  message: length of the body in 4 bytes, body, the first 16 bytes of HMAC(key of the sender, number body)
+//  body: for the kind and each field, its length in 4 bytes and its bytes
+//  number: 8 bytes, the count of earlier messages of the sender; all numbers are big-endian
 //
-// So nobody without the token commands or forges, and nothing can be replayed. It is not secret: who can read
-// the pods' network reads commands and output. (Lost: TLS, as it wants a library ten times the size of this
-// program, and certificates for each pod; and the token by itself, which one listener would be enough to
-// steal.)
+// A process without the token cannot command or forge, and no message can be replayed. The content is not
+// encrypted: a program that can read the pods' network can read commands and output. (Lost: TLS, as it wants
+// a library ten times the size of this program, and certificates for each pod; and the token by itself, which
+// a single listener could steal.)
 class Channel {
  public:
   static constexpr std::size_t kMostBody = 1 << 20;
-  // Of a reader that is so far behind the connection is given up.
+  // Closes the connection to a reader that is this many bytes behind.
   static constexpr std::size_t kMostUnsent = 16 << 20;
 
   struct Events {
@@ -43,7 +43,7 @@ class Channel {
     std::function<void()> closed = [] {};  // once; the channel may be destroyed in it
   };
 
-  // Takes the descriptor, connected or connecting.
+  // Takes ownership of the descriptor, connected or connecting.
   Channel(Loop& loop, int fd, bool server, std::string token);
   ~Channel();
   Channel(const Channel&) = delete;
@@ -83,12 +83,12 @@ class Channel {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-// -1 where that fails; then errno says why.
+// Returns -1 on failure, with the reason in errno.
 [[nodiscard]] int listenOn(int port);
 [[nodiscard]] int portOf(int listener);
-// Begun, not done: the channel tells. -1 where the name does not resolve, or nothing is there.
+// Starts to connect; the channel reports the outcome. -1 if the name does not resolve or the attempt fails.
 [[nodiscard]] int connectTo(const std::string& host, int port);
-// Without the white space around it; empty where it cannot be read.
+// Returns the token without trailing white space; empty if the file cannot be read.
 [[nodiscard]] std::string readToken(const std::string& path);
 
 }  // namespace trainyard::launch

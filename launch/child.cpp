@@ -15,8 +15,8 @@ int codeOf(int waitStatus) {
   return WIFSIGNALED(waitStatus) ? kSignal + WTERMSIG(waitStatus) : WEXITSTATUS(waitStatus);
 }
 
-// posix_spawn rather than fork: of a member with a hundred slots a second begins a hundred tasks, and this
-// one copies no tables of pages.
+// posix_spawn, not fork: a member with a hundred slots starts a hundred tasks a second, and posix_spawn
+// copies no page tables.
 pid_t Children::start(const Command& command, Ended ended, std::string& why) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) variables.push_back(name + '=' + value);
@@ -70,7 +70,7 @@ void Children::reap() {
   }
 }
 
-// Whoever has a session of its own becomes our child only when its parent is gone.
+// A process in a session of its own becomes our child only after its parent has ended: look repeatedly.
 void Children::killLeftovers(pid_t group) {
   constexpr int kMostLooks = 100;
   constexpr useconds_t kBetween = 5'000;

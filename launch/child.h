@@ -14,27 +14,27 @@ namespace trainyard::launch {
 struct Command {
   std::vector<std::string> words;
   Environment environment;
-  int output = -1;  // where its output and errors go; -1: where ours do
+  int output = -1;  // receives output and errors; -1: inherited
 };
 
-// How a process ended, as a shell says it: its exit code, or 128 and the signal.
+// Returns the exit status as a shell reports it: the exit code, or 128 plus the signal.
 [[nodiscard]] int codeOf(int waitStatus);
 
-// The processes of this one. All children are reaped, also those that others left to process 1.
+// The child processes of this process. All of them are reaped, including orphans that process 1 inherits.
 class Children {
  public:
   using Ended = std::function<void(int code)>;
 
-  // Begins a group of its own. 0 where it cannot be started; then `why` says so.
+  // Starts a command in a process group of its own. Returns 0 on failure, with the reason in `why`.
   [[nodiscard]] pid_t start(const Command& command, Ended ended, std::string& why);
-  // To be called whenever there was a SIGCHLD.
+  // Must be called after every SIGCHLD.
   void reap();
-  // Kills what is left of a group, and whatever was left to us that is not of a child that runs; returns when
-  // that is gone, or after half a second.
+  // Kills the rest of a process group, and every inherited orphan that does not belong to a running child.
+  // Returns once they have ended, or after half a second.
   void killLeftovers(pid_t group);
 
  private:
-  // Whether there were any.
+  // Returns true if there were any.
   bool killOrphans();
 
   std::map<pid_t, Ended> running_;

@@ -32,18 +32,18 @@ struct Hub::Task {
   Peer* member = nullptr;
   bool cancelled = false;
   std::string output;
-  std::set<Peer*> followers = {};  // want output and the result
-  std::set<Peer*> waiters = {};    // the result
+  std::set<Peer*> followers = {};  // receive output and the result
+  std::set<Peer*> waiters = {};    // receive the result
 };
 
 struct Hub::Peer {
   std::unique_ptr<Channel> channel;
   std::string name;  // "worker 3"; empty: a client
   std::size_t slots = 0;
-  bool known = false;  // has shown the token
+  bool known = false;  // has proved that it holds the token
   bool leaving = false;
   std::set<Id> running = {};
-  std::set<Id> asks = {};  // of whose tasks it is told
+  std::set<Id> asks = {};  // tasks that it follows or waits for
 };
 
 Hub::Hub(Loop& loop, int listener, std::string token)
@@ -60,7 +60,7 @@ Hub::~Hub() {
 void Hub::accept() {
   const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
-    // Without a descriptor left the listener stays ready, and this program is the member's process 1.
+    // Without free descriptors the listener stays ready: a busy loop would starve process 1.
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
     loop_.unwatch(listener_);
     pause_ = loop_.after(kPauseWithoutRoom, [this] {
@@ -81,8 +81,8 @@ void Hub::accept() {
                         .closed = [this, &peer] { lost(peer); }});
 }
 
-// Anybody in the cluster can connect, and say nothing: those who have not shown the token take no more than
-// their part of the descriptors.
+// Any pod in the cluster can connect and send nothing. Connections that have not proved the token are limited
+// to their part of the descriptors.
 void Hub::dropOldestStranger() {
   const auto stranger = [](const auto& peer) { return !peer->known; };
   if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), stranger)) < kMostStrangers)
@@ -110,7 +110,7 @@ Hub::Task* Hub::taskOf(const Message& message) {
   return found == tasks_.end() ? nullptr : found->second.get();
 }
 
-// What is said of an earlier attempt counts no more.
+// Messages about an earlier attempt are ignored.
 Hub::Task* Hub::runningOn(const Peer& peer, const Message& message) {
   Task* task = taskOf(message);
   const bool so = task != nullptr && message.fields.size() >= 2 && task->member == &peer &&
@@ -250,7 +250,7 @@ void Hub::again(Task& task) {
   if (task.cancelled) return conclude(task, "cancelled", "");
   task.state = "waiting";
   task.output.clear();
-  // The line is in the order of submission: tasks of one lost member keep that order among themselves.
+  // The queue is in the order of submission: tasks of one lost member keep that order among themselves.
   waiting_.insert(std::lower_bound(waiting_.begin(), waiting_.end(), task.id), task.id);
 }
 

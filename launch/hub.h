@@ -14,31 +14,31 @@
 
 namespace trainyard::launch {
 
-// Runs with the job's coordinator: takes tasks from processes of the job and has its members run them.
-// Nothing of it goes through Kubernetes.
+// Runs with the job's coordinator: accepts tasks from processes of the job, and dispatches them to its
+// members. Nothing of this goes through Kubernetes.
 //
-// A task waits in one line, first come first served, for a free slot of any member; the member with the most
-// free slots takes it. It ends once with a result: done with a code, or cancelled. Whose member leaves or is
-// lost before that goes back to the head of the line, so a task may begin more than once: what it does
-// outside must stand that.
+// Tasks wait in one queue, first come first served, for a free slot of any member. The member with the most
+// free slots takes the next task. A task ends once with a result: done with a code, or cancelled. If its
+// member leaves or is lost before that, the task returns to its place in the queue. A task may therefore
+// start more than once: its external effects must tolerate that.
 //
-// A new size that one member has learnt it tells to all others: a kubelet may take a minute to replace the
-// file that says it.
+// The hub forwards a new size from one member to all others: a kubelet may take
+// a minute to replace the file that contains it.
 //
-// Messages. From members: member[role, index, slots], output[task, attempt, bytes], ended[task, attempt,
-// code], back[task, attempt], leaving[]. To members: start[task, attempt, words…], end[task, attempt]. Both
-// ways: membership[generation, role, size]. From clients: submit["follow" or "", words…], wait[task],
-// output[task], cancel[task], list[]. To clients: task[id], done[task, state, code], output[task, bytes],
-// item[task, state, code, member, words…], end[], refused[why].
+// Messages from members: member[role, index, slots], output[task, attempt, bytes],
+// ended[task, attempt, code], back[task, attempt], leaving[]. To members: start[task, attempt, command…],
+// end[task, attempt]. Both ways: membership[generation, role, size]. From clients: wait[task], list[],
+// submit["follow" or "", command…], output[task], cancel[task]. To clients: task[id], output[task, bytes],
+// done[task, state, code], item[task, state, code, member, command…], end[], refused[reason].
 class Hub {
  public:
   static constexpr std::size_t kMostWaiting = 100'000;
-  static constexpr std::size_t kMostKept = 10'000;      // tasks that have ended, the oldest go first
-  static constexpr std::size_t kMostOutput = 64 << 10;  // kept of each: its last bytes
+  static constexpr std::size_t kMostKept = 10'000;      // tasks that have ended; the oldest are dropped first
+  static constexpr std::size_t kMostOutput = 64 << 10;  // kept of each task: its last bytes
   static constexpr std::size_t kMostPeers = 20'000;
-  static constexpr std::size_t kMostStrangers = 128;  // without the token; the oldest go first
+  static constexpr std::size_t kMostStrangers = 128;  // without the token; the oldest are dropped first
 
-  // `listener` is taken.
+  // Takes ownership of `listener`.
   Hub(Loop& loop, int listener, std::string token);
   ~Hub();
   Hub(const Hub&) = delete;
@@ -76,7 +76,7 @@ class Hub {
   std::deque<Id> waiting_;
   std::deque<Id> ended_;
   Id lastId_ = 0;
-  Message newest_;  // membership; of no kind as long as nobody has told of one
+  Message newest_;  // the latest membership; an empty kind until a member reports one
 };
 
 }  // namespace trainyard::launch

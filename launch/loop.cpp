@@ -50,7 +50,7 @@ void Loop::turn() {
   }
   for (std::size_t i = 0; i < polled.size() && !stopped_; ++i) {
     if (polled[i].revents == 0) continue;
-    // Whoever was called before may have closed it, and another one may have its number by now.
+    // An earlier callback may have closed the descriptor, and a new one may have its number by now.
     const auto found = watches_.find(polled[i].fd);
     if (found == watches_.end() || found->second.number != numbers[i]) continue;
     const auto ready = found->second.ready;

@@ -10,18 +10,18 @@ namespace trainyard::launch {
 
 using Clock = std::chrono::steady_clock;
 
-// One thread that waits for descriptors and points in time.
+// A single-threaded event loop that waits for descriptors and timers.
 class Loop {
  public:
   using TimerId = std::pair<Clock::time_point, std::uint64_t>;
 
-  // `ready` is called with poll()'s events; anew for a descriptor that is watched already.
+  // Calls `ready` with the events that poll() reports. A second call for a descriptor replaces the first.
   void watch(int fd, short events, std::function<void(short)> ready);
   void unwatch(int fd);
   TimerId after(std::chrono::milliseconds delay, std::function<void()> call);
   void cancel(const TimerId& id) { timers_.erase(id); }
 
-  // Until stop(), which may have come before; gives what that was told.
+  // Runs until stop(), which may have been called before. Returns the code that stop() was given.
   int run();
   void stop(int code);
 

@@ -38,7 +38,7 @@ int fail(const std::string& what) {
   return 1;
 }
 
-// By another name first: a container that begins meanwhile finds all of it or nothing.
+// Writes under a temporary name first: a container that starts meanwhile finds the whole file or none.
 int install(const std::string& folder) {
   const std::string target = folder + "/trainyard-launch";
   const std::string partial = target + ".new";

@@ -9,8 +9,8 @@
 namespace trainyard::launch {
 namespace {
 
-// Generations that have ports of their own; 29,500 and these many stay below 30,000, where Kubernetes' node
-// ports begin.
+// The number of generations with ports of their own: 29,500 plus this number stays below 30,000, where the
+// node ports of Kubernetes begin.
 constexpr std::int64_t kPorts = 400;
 
 std::optional<int> numberIn(const Environment& environment, const std::string& name) {
@@ -32,7 +32,7 @@ void movePort(Environment& environment, const std::string& name, std::int64_t ge
     environment[name] = std::to_string(*port + generation % kPorts);
 }
 
-// "host:port"
+// Moves the port of a variable of the form "host:port".
 void movePortOfAddress(Environment& environment, const std::string& name, std::int64_t generation) {
   const auto found = environment.find(name);
   if (found == environment.end()) return;
@@ -43,8 +43,8 @@ void movePortOfAddress(Environment& environment, const std::string& name, std::i
   found->second = found->second.substr(0, colon + 1) + port["port"];
 }
 
-// The list of the role in TF_CONFIG, `"worker":["JOB-worker-0.DOMAIN:2222",…]`, with as many as there are
-// now.
+// Replaces the members of the role in TF_CONFIG,
+// `"worker":["JOB-worker-0.DOMAIN:2222",…]`, with those of the present size.
 void resizeTensorFlow(Environment& environment, const Membership& now) {
   const auto found = environment.find("TF_CONFIG");
   if (found == environment.end()) return;

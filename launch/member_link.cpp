@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstRetry{50};
 constexpr std::chrono::milliseconds kLastRetry{2'000};
-// A hub that does not take what tasks say makes them wait, as a full pipe does.
+// If the hub does not read the output of tasks, the tasks block, as on a full pipe.
 constexpr std::size_t kEnoughUnsent = 4 << 20;
 constexpr std::chrono::milliseconds kLookAgain{20};
 
@@ -151,7 +151,7 @@ void MemberLink::readOutput(const std::string& id) {
 }
 
 void MemberLink::ended(const std::string& id, int code) {
-  // What it said last.
+  // Read the rest of the output.
   for (bool more = true; more;) {
     const auto found = running_.find(id);
     if (found == running_.end()) return;
@@ -162,14 +162,14 @@ void MemberLink::ended(const std::string& id, int code) {
   }
   const auto found = running_.find(id);
   Running& each = *found->second;
-  // Of its group, what it left behind.
+  // Kill what the task left behind in its process group.
   ::kill(-each.pid, SIGKILL);
   if (each.output >= 0) {
     loop_.unwatch(each.output);
     ::close(each.output);
   }
   if (channel_) {
-    // Killed because the time to leave was over: not its own end.
+    // The grace of leaving is over: another member runs the task again.
     if (over_ && code == 128 + SIGKILL)
       channel_->send({"back", {each.task, each.attempt}});
     else
@@ -192,7 +192,7 @@ void MemberLink::leave(std::chrono::milliseconds grace, std::function<void()> le
   });
 }
 
-// Not before the hub has been told: what is unsent at our end would run once more.
+// Waits until the hub has the results: a task with an unsent result would run once more.
 void MemberLink::finishLeaving() {
   if (channel_ && channel_->isOpen() && channel_->unsent() > 0) {
     loop_.after(kLookAgain, [this, alive = alive_] {

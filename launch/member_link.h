@@ -13,9 +13,9 @@
 
 namespace trainyard::launch {
 
-// The side of one member: runs the tasks that the hub gives it, as many at a time as it has slots, and says
-// what they say; tells and hears of new sizes. Connects again whenever the connection is lost; what ran then
-// is killed, as it is begun anew elsewhere.
+// The member's side of the task protocol. Runs the tasks that the hub dispatches, at most one per slot, and
+// forwards their output. Reports and receives new sizes. Reconnects after a lost connection; tasks that ran
+// at that time are killed, because the hub dispatches them again.
 class MemberLink {
  public:
   struct Address {
@@ -37,9 +37,9 @@ class MemberLink {
   MemberLink(const MemberLink&) = delete;
   MemberLink& operator=(const MemberLink&) = delete;
 
-  // What the others may not know yet.
+  // Reports a membership that other members may not have read yet.
   void tell(const Membership& membership);
-  // No new tasks; those that run may end within the grace, are killed then and go to others. Then `left`.
+  // Takes no new tasks. After `grace` the running ones are killed and go to others. Then calls `left`.
   void leave(std::chrono::milliseconds grace, std::function<void()> left);
 
  private:
@@ -63,7 +63,7 @@ class MemberLink {
   std::unique_ptr<Channel> channel_;
   std::map<std::string, std::unique_ptr<Running>> running_;  // by "task/attempt"
   bool leaving_ = false;
-  bool over_ = false;  // the grace of leaving
+  bool over_ = false;  // the grace of leaving has ended
   std::function<void()> left_;
   std::chrono::milliseconds retry_{50};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

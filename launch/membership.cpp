@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kMost = 4'096;
 constexpr std::string_view kSpace = " \t\r\n";
 
-// What follows `"name":`, without the space before it. The operator writes the file: names and values have no
-// escapes, and a name cannot stand inside of a value.
+// Returns what follows `"name":`, without leading white space. The operator writes the file: names and values
+// have no escapes, and a value never contains a name.
 std::string_view valueOf(std::string_view text, std::string_view name) {
   const std::string quoted = '"' + std::string(name) + '"';
   const std::size_t at = text.find(quoted);

@@ -7,8 +7,8 @@
 
 namespace trainyard::launch {
 
-// Who belongs to the job: of `role` the members 0 to size - 1, and all of the other roles. A later word has a
-// larger generation.
+// The members of the job: those of `role` with index 0 to size - 1, and all members of other roles. A later
+// membership has a larger generation.
 struct Membership {
   std::int64_t generation = 0;
   std::string role;
@@ -16,8 +16,8 @@ struct Membership {
   friend bool operator==(const Membership&, const Membership&) = default;
 };
 
-// Reads `{"generation":3,"role":"worker","size":4}`, in any order and with other members beside them; nothing
-// where one of the three is missing, or no such value.
+// Parses `{"generation":3,"role":"worker","size":4}`, in any order and with other fields beside them. Returns
+// nothing if one of the three is missing or invalid.
 [[nodiscard]] std::optional<Membership> parseMembership(std::string_view text);
 [[nodiscard]] std::optional<Membership> readMembership(const std::string& path);
 

@@ -56,7 +56,7 @@ SupervisorOptions supervisorOptions(const Environment& environment, std::vector<
 
 Supervisor::Supervisor(SupervisorOptions options)
     : options_(std::move(options)), self_(memberOf(options_.environment)) {
-  // Not process 1 in tests, or where the pod shares its processes: orphans still come to us.
+  // This program may not be process 1, in tests or in a shared process namespace: orphans come to it anyway.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
@@ -70,8 +70,8 @@ void Supervisor::say(const std::string& what) const {
 }
 
 int Supervisor::run() {
-  // Names are looked up on the one thread that also hears signals. The program's own variables were read
-  // before.
+  // Names are resolved on the one thread that also handles signals, so lookups must be short. The program's
+  // own variables were read before.
   ::setenv("RES_OPTIONS", "timeout:1 attempts:1", 0);
   takeSignals();
   watchMembership();
@@ -90,7 +90,7 @@ int Supervisor::run() {
         loop_, children_, MemberLink::Address{options_.hubHost, options_.hubPort, options_.token},
         MemberLink::Self{self_.role, std::to_string(self_.index), options_.slots, options_.environment},
         [this](const Membership& heard) {
-          // What its variables are of is in its own file.
+          // Without born_ the size behind the variables is unknown: only the member's own file has it.
           if (born_) learn(heard);
         });
   }
@@ -127,7 +127,7 @@ void Supervisor::onSignal(int signal) {
   endIfDone();
 }
 
-// The folder, not the file: Kubernetes puts a new folder in the place of the one that a link of it points to.
+// Watch the folder, not the file: Kubernetes replaces the folder that the file's symbolic link points to.
 void Supervisor::watchMembership() {
   if (options_.membershipFile.empty()) return;
   const std::size_t slash = options_.membershipFile.rfind('/');
@@ -135,7 +135,7 @@ void Supervisor::watchMembership() {
   changes_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (changes_ < 0 ||
       ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
-    // A node has so many watches only. Who missed a resize would keep all others waiting.
+    // The number of watches of a node is limited. A member that missed a resize would block all others.
     say(folder + " cannot be watched: it is read once a second");
     return lookEachSecond();
   }
@@ -156,7 +156,7 @@ void Supervisor::lookEachSecond() {
 
 void Supervisor::readAgain() {
   const auto read = readMembership(options_.membershipFile);
-  // No descriptor was left, or the file was being exchanged: no further event may come.
+  // No descriptor was free, or the file was being replaced: no further event may come.
   if (!read && !again_) {
     again_ = loop_.after(kReadAgain, [this] {
       again_.reset();
@@ -165,8 +165,8 @@ void Supervisor::readAgain() {
   }
   if (!read) return;
   if (!born_) born_ = read;
-  // Others may wait for their kubelets. (Not of what it was born with: whoever joins must not hurry the
-  // others, who are told once it has begun.)
+  // The kubelets of other members may be slower. (The membership at birth is not reported: a joining member
+  // must not hurry the others, which learn of it once the member has started.)
   const bool newer = !now_ || read->generation > now_->generation;
   if (newer && read->generation > born_->generation && link_) link_->tell(*read);
   learn(*read);
@@ -180,7 +180,7 @@ void Supervisor::learn(const Membership& membership) {
       " members of role " + now_->role + (leaving_ ? ", this one leaves" : ""));
   if (leaving_) leaveTasks();
   if (options_.keep && !leaving_) return;
-  // Who computes apart from the others goes on.
+  // A member that computes independently continues at any size.
   if (!self_.rank && !leaving_) return;
   if (program_ > 0) return stopProgram();
   if (settle_) {
@@ -217,8 +217,8 @@ void Supervisor::stopProgram() {
   });
 }
 
-// A script that does not handle SIGTERM ends by it at once, and what it runs has not heard of it: that is
-// told now, and has the time that is left.
+// A shell script without a SIGTERM handler ends at once, and its children do not receive the signal. The
+// whole group gets SIGTERM now, and the rest of the grace.
 void Supervisor::programEnded(int code) {
   const bool byOurWord = code == kEndedBySigterm && (stopping_ || ordered_);
   if (byOurWord && ::kill(-program_, SIGTERM) == 0) return awaitGroup(code);
@@ -238,11 +238,11 @@ void Supervisor::groupEnded(int code) {
     code_ = 0;
     return endIfDone();
   }
-  // Who computes apart from the others has not missed anything.
+  // A member that computes independently needs no restart at a new generation.
   const bool newer = self_.rank && now_ && now_->generation > startedAt_ && !options_.keep;
   if (!ordered_ && (stopping_ || newer)) return startProgram();
   code_ = code;
-  // Perhaps a peer of it has begun again already.
+  // The failure may follow from a resize: a peer may have restarted at a new size already.
   if (code != 0 && !ordered_ && now_ && self_.rank && !options_.keep && options_.settle.count() > 0) {
     settle_ = loop_.after(options_.settle, [this] {
       settle_.reset();

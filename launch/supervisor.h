@@ -17,31 +17,31 @@ namespace trainyard::launch {
 
 inline constexpr int kHubPort = 29'390;
 
-// Process 1 of a member. Runs one program, whose input and output are its own, and ends as it ends; passes
-// signals on, reaps what is left to it.
+// Process 1 of a member. Runs one program with its own input and output, and exits with the program's code.
+// Passes signals on, and reaps orphans.
 //
-// At a new membership the program gets SIGTERM, has the grace to write its checkpoint, then SIGKILL, and what
-// is left of it is killed; then it begins again, with the variables of the new size, in the same pod. Its
-// exit code in between says nothing. Who does not belong any more ends with 0 instead.
+// On a new membership the program gets SIGTERM, the grace to write its checkpoint, then SIGKILL, together
+// with its children. The program then restarts with the variables of the new size, in the same pod; its exit
+// code in between is ignored. A member that no longer belongs to the job exits with 0 instead.
 //
-// Members learn of a new size one after the other: who learns late may lose its program first, because a peer
-// of it is gone. So one that fails by itself is not told to have failed before `settle` is over: if a new
-// membership comes until then, it begins again at that one.
+// Members learn a new size one after the other. The program of a late member may fail first, because a peer
+// has ended. A failed program is therefore not reported before `settle` is over: if a new membership arrives
+// in this time, the program restarts at that membership.
 struct SupervisorOptions {
   std::vector<std::string> command;
   Environment environment;
-  std::string membershipFile = {};  // empty: its size never changes
+  std::string membershipFile = {};  // empty: the size never changes
   std::chrono::milliseconds grace{30'000};
   std::chrono::milliseconds settle{15'000};
-  bool keep = false;       // it follows its membership itself, or need not: only who leaves is ended
+  bool keep = false;       // the program handles a new membership itself: only a leaving member is ended
   std::string token = {};  // empty: no tasks
   std::string hubHost = {};
   int hubPort = kHubPort;
   int slots = 1;
 };
 
-// From the variables that the operator gives, and TRAINYARD_ON_RESIZE=keep, TRAINYARD_SLOTS,
-// TRAINYARD_SETTLE_SECONDS of the template.
+// Reads the variables that the operator sets, and TRAINYARD_ON_RESIZE=keep, TRAINYARD_SLOTS and
+// TRAINYARD_SETTLE_SECONDS from the template.
 [[nodiscard]] SupervisorOptions supervisorOptions(const Environment& environment,
                                                   std::vector<std::string> command);
 
@@ -80,13 +80,13 @@ class Supervisor {
   int changes_ = -1;
   std::optional<Membership> born_;
   std::optional<Membership> now_;
-  std::int64_t startedAt_ = 0;  // generation of the program that runs
+  std::int64_t startedAt_ = 0;  // generation of the running program
   pid_t program_ = 0;
-  bool stopping_ = false;  // SIGTERM was sent to begin again, or to leave
-  bool leaving_ = false;   // does not belong any more
-  bool ordered_ = false;   // somebody ended us with a signal
+  bool stopping_ = false;  // SIGTERM was sent to restart, or to leave
+  bool leaving_ = false;   // no longer belongs to the job
+  bool ordered_ = false;   // a signal from outside ends this process
   bool tasksLeft_ = false;
-  std::optional<int> code_;  // of the program, once it will not begin again
+  std::optional<int> code_;  // of the program, once it will not restart
   std::optional<Loop::TimerId> kill_;
   std::optional<Loop::TimerId> settle_;
   std::optional<Loop::TimerId> again_;

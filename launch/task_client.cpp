@@ -16,7 +16,7 @@ namespace {
 constexpr int kUsage = 2;
 constexpr int kNoHub = 125;
 constexpr int kCancelled = 143;
-// Of a batch: so many wait with the hub, that its members never want for one.
+// A batch keeps this many tasks with the hub, so that its members never run out of tasks.
 constexpr std::size_t kAhead = 1'000;
 
 void write(const std::string& text) {
@@ -32,7 +32,7 @@ class Client {
     channel_ = std::make_unique<Channel>(loop_, fd, false, token);
   }
 
-  // Sends what `begin` sends; `take` says by true that it has all it wanted.
+  // Calls `begin` once connected. `take` returns true once it has received everything it needs.
   int talk(const std::function<void()>& begin, const std::function<bool(const Message&)>& take) {
     if (!channel_) return kNoHub;
     channel_->listen({.open = begin,
@@ -51,7 +51,7 @@ class Client {
 
   void send(const Message& message) { channel_->send(message); }
 
-  // "done": its result counts for our own exit code.
+  // "done": the result contributes to our own exit code.
   void count(const Message& message) {
     int code = message.fields[1] == "cancelled" ? kCancelled : 0;
     if (code == 0)
@@ -88,7 +88,7 @@ int submitOne(Client& client, const std::vector<std::string>& words) {
                      });
 }
 
-// wait, output and cancel: of each of the tasks, until all have ended.
+// wait, output and cancel: sends the request for each task, and returns once all have ended.
 int ask(Client& client, const std::string& verb, const std::vector<std::string>& tasks) {
   std::set<std::string> open(tasks.begin(), tasks.end());
   return client.talk(
@@ -118,7 +118,7 @@ int listAll(Client& client) {
                      });
 }
 
-// Each line of the input is a task for a shell; each result a line: number, state, code.
+// Each line of the input is a task for a shell. Each result is a line: number, state, code.
 int runBatch(Client& client) {
   std::size_t open = 0;
   bool more = true;
@@ -134,7 +134,7 @@ int runBatch(Client& client) {
   return client.talk(
       [&] {
         feed();
-        // An empty batch: the answer to this one ends it.
+        // An empty batch: the answer to this request ends it.
         if (open == 0) client.send({"list"});
       },
       [&](const Message& message) {

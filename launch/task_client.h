@@ -7,9 +7,9 @@
 
 namespace trainyard::launch {
 
-// trainyard-launch run|submit|wait|output|cancel|tasks|batch, from inside of a member: asks the hub of its
-// job. Gives the exit code: for run and wait that of the task (of several, the largest), 125 where the hub
-// cannot be reached or refuses, 2 for a command line that is none.
+// Handles trainyard-launch run|submit|wait|output|cancel|tasks|batch inside of a member: sends requests to
+// the job's hub. Returns the exit code: for run and wait that of the task (the largest of several); 125 if
+// the hub cannot be reached or refuses; 2 for an invalid command line.
 [[nodiscard]] int runTaskCommand(const std::string& verb, const std::vector<std::string>& arguments,
                                  const Environment& environment);
 

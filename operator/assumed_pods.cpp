@@ -22,7 +22,7 @@ AssumedPods::AssumedPods(kube::ClusterCache& cache, kube::ObjectCache<model::Vol
   });
 }
 
-// Members are counted by their gang's record.
+// Returns false for members: their gang's record already counts them.
 bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
   const bool ours = pod.schedulerName.empty() || pod.schedulerName == schedulerName_;
   const bool open = !pod.bound() && !pod.finished() && !pod.terminating && !pod.gated;
@@ -32,7 +32,7 @@ bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
   return ours && open && waits && pod.controllerKind != model::names::kTrainingJobKind;
 }
 
-// Empty where kube-scheduler has not chosen any.
+// Empty if kube-scheduler has not chosen a node.
 model::NodeName AssumedPods::nodeOf(const model::Pod& pod) const {
   if (!pod.nominated.empty()) return pod.nominated;
   for (const std::string& name : pod.shape.volumeClaims) {

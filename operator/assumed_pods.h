@@ -11,18 +11,18 @@
 
 namespace trainyard::operator_ {
 
-// Pods that kube-scheduler has chosen a node for and not bound yet: nominated, or waiting for a volume that
-// is being made for that node, which may take minutes. Snapshots show them on that node, since kube-scheduler
-// gives the room to no other pod.
+// Pods that have a node chosen by kube-scheduler but are not bound yet. They are nominated, or wait for a
+// volume that is being made for that node, which may take minutes. Snapshots show them on that node, since
+// kube-scheduler gives the capacity to no other pod.
 //
-// Assumes: kube-scheduler alone writes status.nominatedNodeName. The annotation of a claim can be written by
-// its owner; it counts only for pods of the cluster's own scheduler, which binds such a pod or reports it as
-// unschedulable. It does neither with a pod whose ResourceClaims do not exist: such a pod, which never holds
-// any capacity, could make each node look full.
+// Assumes: only kube-scheduler writes status.nominatedNodeName. The owner of a claim can write its
+// annotation. It counts only for pods of the cluster's own scheduler, which binds such a pod or reports it as
+// unschedulable. It never counts for pods with ResourceClaims: if these do not exist, the pod is neither
+// bound nor reported. Such a pod holds no capacity and could make each node look full.
 class AssumedPods {
  public:
-  // `changed`: a claim changed while any pod waits that may be meant. `schedulerName`: that binds the
-  // members; empty: the cluster's default.
+  // `changed` is called when a claim changes while an assumable pod exists. `schedulerName` names the
+  // scheduler that binds the members; empty: the cluster's default.
   AssumedPods(kube::ClusterCache& cache, kube::ObjectCache<model::VolumeClaim>& claims,
               std::string schedulerName, const std::function<void()>& changed);
 
@@ -39,7 +39,7 @@ class AssumedPods {
   const kube::ObjectCache<model::VolumeClaim>& claims_;
   const std::string schedulerName_;
   std::map<model::ObjectKey, Assumed>
-      pods_;  // that may be assumed; the same object for the same pod and node
+      pods_;  // candidates; the object stays the same as long as pod and node do
 };
 
 }  // namespace trainyard::operator_

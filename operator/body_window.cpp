@@ -14,10 +14,10 @@ void BodyWindow::leave(std::size_t bytes) {
   letIn();
 }
 
-// The turn goes round in the order of names. A body that does not fit keeps its turn: if smaller ones of
-// other namespaces went first, it would wait for as long as they come. At most one body of each other
-// namespace is made before that of a namespace that has just come. Answers that come at once leave within
-// make(): they are seen by the same loop, not by one inside of it.
+// Namespaces take turns in the order of their names. A body that does not fit keeps its turn: otherwise
+// smaller bodies of other namespaces could delay it for as long as they arrive. A new namespace waits for at
+// most one body of each other namespace. Immediate answers call leave() within make(): this loop handles
+// them, not a nested one.
 void BodyWindow::letIn() {
   if (letting_) return;
   letting_ = true;

@@ -9,13 +9,13 @@
 namespace trainyard::operator_ {
 
 // Bounds the bytes of pod bodies that exist at once: those of a gang of thousands, or of many gangs, would
-// together be more memory than the program may have. Namespaces take turns, so that the bodies of one do not
-// delay those of the others; within a namespace the order is that of arrival.
+// exceed the program's memory. Namespaces take turns, so that the bodies of one do not delay those of the
+// others. Within a namespace the order is that of arrival.
 class BodyWindow {
  public:
   explicit BodyWindow(std::size_t mostBytes) : mostBytes_(mostBytes) {}
 
-  // `make` runs at once, or when enough bodies have left and it is the turn of namespace `ns`. Its body
+  // Runs `make` at once, or when enough bodies have left and it is the turn of namespace `ns`. The body
   // counts as `bytes` until leave(bytes). A body that is larger than the window is made while no other
   // exists.
   void enter(const std::string& ns, std::size_t bytes, std::function<void()> make);

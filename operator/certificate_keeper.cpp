@@ -32,7 +32,7 @@ std::string CertificateKeeper::nameOf(std::size_t which) const {
   return options_.service + std::string(kSuffixes[which]);
 }
 
-// One after the other, then decide(): what is decided on was read within one round.
+// Reads the Secrets one after the other and then calls decide(), which thus sees one round of reads.
 void CertificateKeeper::read(std::size_t which) {
   if (which == kSecrets) return decide();
   api_.get(kube::kSecrets.object(options_.ns, nameOf(which)),
@@ -60,7 +60,7 @@ void CertificateKeeper::decide() {
   write(0);
 }
 
-// The authority's Secret first: a certificate whose authority was lost would have to be made anew.
+// Writes the authority first: a certificate signed by an authority that was never stored must be reissued.
 void CertificateKeeper::write(std::size_t which) {
   if (which == kSecrets) return again(kLook);
   if (changes_[which].empty() && !secrets_[which].renew) return write(which + 1);

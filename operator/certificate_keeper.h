@@ -13,11 +13,11 @@
 
 namespace trainyard::operator_ {
 
-// Makes the certificates between kube-scheduler and the extender, and renews them in time. They live in three
-// Secrets that exist already: SERVICE-ca, SERVICE-tls and SERVICE-client, in the namespace of the Service.
-// Whoever annotates one with trainyard.dev/renew gets it renewed within a minute. Looks every minute rather
-// than watching: a watch of Secrets by name would cost more than three reads, and nothing here is urgent.
-// Lives on the executor's loop; runs on the leader only.
+// Makes the certificates between kube-scheduler and the extender, and renews them in time. Uses three Secrets
+// that must exist: SERVICE-ca, SERVICE-tls and SERVICE-client, in the namespace of the Service. The
+// annotation trainyard.dev/renew on one of them renews it within a minute. Polls every minute: a watch of
+// Secrets by name would cost more than three reads, and nothing here is urgent. Lives on the executor's loop;
+// runs on the leader only.
 class CertificateKeeper {
  public:
   CertificateKeeper(CertificateOptions options, kube::ApiClient& api, base::Executor& executor,

@@ -43,18 +43,18 @@ bool canSign(const Identity& authority, WallTime now) {
   return !isOver(authority.certificatePem, now) && net::isIssuedBy(authority, authority.certificatePem);
 }
 
-// Part `numerator`/`denominator` of its life is behind it.
+// True if `numerator`/`denominator` of the validity period has passed.
 bool isPast(const net::Validity& validity, int numerator, int denominator, WallTime now) {
   return now >= validity.from + (validity.until - validity.from) * numerator / denominator;
 }
 
-// The authorities, brought to where they should be now.
+// The authorities, rotated to the state that they should have now.
 struct Authorities {
   Identity active;
   Identity next;         // empty texts: none
   std::string previous;  // certificate only
 
-  // Those whose certificates are to be trusted, one after the other.
+  // All trusted certificates, concatenated.
   [[nodiscard]] std::string bundle() const { return active.certificatePem + next.certificatePem + previous; }
 
   [[nodiscard]] SecretData data() const {
@@ -113,7 +113,7 @@ class Planner {
       if (!made) return base::fail(made.error());
       heir = std::move(*made);
     }
-    // One that lost its key is trusted still: certificates that it signed are in use.
+    // An authority without its key stays trusted, because certificates that it signed are in use.
     const std::string before = std::exchange(authorities_.active, std::move(heir)).certificatePem;
     if (!isOver(before, now_)) authorities_.previous = before;
     return {};
@@ -138,7 +138,7 @@ class Planner {
   }
   [[nodiscard]] net::Validity leafValidity() const { return {now_ - kBackdate, now_ + options_.leafLife}; }
 
-  // What to set in the Secret of one certificate.
+  // Returns the keys to set in the Secret of one certificate.
   [[nodiscard]] Result<SecretData> leaf(const SecretData& have, const net::CertificateRequest& request,
                                         bool renew) const {
     SecretData want{{"ca.crt", authorities_.bundle()}};

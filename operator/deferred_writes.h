@@ -12,14 +12,14 @@
 
 namespace trainyard::operator_ {
 
-// When status writes that can wait are made.
+// Decides when status writes that can wait are made.
 class DeferredWrites {
  public:
-  // For writes that only refresh words or counts: twenty a second over all, so that a thousand waiting jobs
-  // cannot crowd out the writes that place gangs; and of each job one a second after its last write, then one
-  // in two seconds, four and so on up to kMostApart, until they stand still for twice as long: where jobs
-  // come and go all the time, why one waits is another thing in every cycle. Takes one out of the budget;
-  // false: ask again at nextWake().
+  // For writes that only refresh messages or counts. All jobs share twenty a second, so that a thousand
+  // pending jobs cannot crowd out the writes that place gangs. Each job may write one second after its last
+  // write, then after two, four and so on up to kMostApart. Its pause is reset once it has been quiet for
+  // twice as long. In a busy cluster, the reason why a job is pending changes in every cycle. Takes one write
+  // out of the budget. If false, ask again at nextWake().
   bool allow(const model::ObjectKey& job, base::Instant now) {
     const auto last = lastWrite_.find(job);
     if (last == lastWrite_.end()) return spare_.take(now, now, next_);
@@ -28,13 +28,13 @@ class DeferredWrites {
     words.apart = now < words.forgottenAt() ? std::min(2 * words.apart, kMostApart) : kPerJob;
     return true;
   }
-  // For the first news of a gang, which better news overtake within moments, so that one write tells both:
-  // that it comes up, that it runs. False: ask again at nextWake(). A budget of its own: it is news of a job
-  // once only, and waiting jobs' words, which change all the time, must not hold it up.
+  // For the first news of a gang: that it comes up, then that it runs. The second often follows within
+  // moments, so that one write can report both. If false, ask again at nextWake(). Has its own budget: such
+  // news comes once per job and must not wait for the messages of pending jobs, which change all the time.
   //
-  // Who runs is told of at once, who comes up after a second and then for as long as others use up a budget:
-  // where thousands of pods come up slowly, telling of each twice would slow them further. In a rush a gang
-  // whose pod `isRecord` waits with both until that is over, a minute at most.
+  // kRuns is written at once. kComesUp waits for a second and then for free budget: with thousands of pods
+  // that come up slowly, writing both would slow them further. In a rush, a gang with its pod as its record
+  // (`isRecord`) holds back both until the rush ends, a minute at most.
   bool ripe(const model::ObjectKey& job, core::HeldNews news, bool isRecord, base::Instant now) {
     Held& held = held_.try_emplace(job, Held{now}).first->second;
     held.news = news;
@@ -44,18 +44,18 @@ class DeferredWrites {
     if (news == core::HeldNews::kRuns || (rush_ && isRecord)) return now >= due;
     return soon_.take(due, now, next_);
   }
-  // What of the job's news would not be ripe yet.
+  // Returns the news of the job that is not due yet.
   [[nodiscard]] core::HeldNews heldOf(const model::ObjectKey& job, base::Instant now) const {
     const auto held = held_.find(job);
     return held == held_.end() || now >= dueOf(held->second) ? core::HeldNews::kNone : held->second.news;
   }
-  // Its status is written.
+  // Call when the job's status has been written.
   void told(const model::ObjectKey& job) { held_.erase(job); }
-  // Every write counts for its own job, also those that needed no permission.
+  // Records a write of the job, including writes that needed no permission.
   void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job].at = now; }
-  // A new cycle asks anew. There is a rush while more pods are on their way (to be made or bound yet) than
-  // are told of in a second, and a moment longer; and not while somebody waits for room, nor a moment longer,
-  // since who has no record cannot be stopped.
+  // Starts a cycle. A rush lasts while more pods are still to be made or bound than one second's budget
+  // covers, and a moment longer. While a pending job needs capacity, and a moment after, there is no rush,
+  // since a gang without a written record cannot be preempted.
   void beginCycle(base::Instant now, std::size_t podsOnTheirWay = 0, bool roomWanted = false) {
     next_.reset();
     if (podsOnTheirWay > kPerWindow) rushEnds_ = now + kRushFades;
@@ -63,7 +63,7 @@ class DeferredWrites {
     const bool rushed = std::exchange(rush_, now < rushEnds_ && now >= calmUntil_);
     if (rushed && !rush_ && !held_.empty()) wakeAt(now);
     for (const auto& [job, held] : held_) {
-      // This cycle may have begun when it was not due yet.
+      // The news became due after the last cycle, or is not due yet: wake for it.
       if (lastCycle_ < dueOf(held)) wakeAt(std::max(now, wakeFor(held)));
     }
     lastCycle_ = now;
@@ -89,11 +89,11 @@ class DeferredWrites {
     bool isRecord = false;
   };
 
-  // Twenty writes a second, counted from when they are made: to carry out a plan of thousands of pods takes
-  // longer than that.
+  // Twenty writes a second, counted from when they are made: carrying out a plan of thousands of pods takes
+  // longer than a second.
   class Budget {
    public:
-    // Takes one, unless it is for a later time than `now`; then `next` is moved to that if it is earlier.
+    // Takes one write if it is due by `now`. Otherwise moves `next` to the due time if that is earlier.
     bool take(base::Instant when, base::Instant now, std::optional<base::Instant>& next) {
       if (now - window_ >= kWindow) {
         window_ = now;

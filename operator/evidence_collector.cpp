@@ -16,37 +16,37 @@ namespace {
 
 using Answer = base::Result<kube::ApiResponse>;
 
-// Who failed first is among the first that ended; a hundred others would say the same as these.
+// The member that failed first has ended by now. A hundred more members would show the same evidence.
 constexpr std::size_t kMostWitnesses = 64;
 constexpr std::size_t kRequestsAtOnce = 8;  // of one collection
 constexpr std::size_t kCollectionsAtOnce = 16;
-constexpr std::size_t kOfOneNamespace = 8;  // of these
+constexpr std::size_t kOfOneNamespace = 8;  // of these, for one namespace
 constexpr base::Instant::duration kOthersEnd = std::chrono::seconds(2);
 constexpr base::Instant::duration kPatience = std::chrono::seconds(10);
-// The kubelet counts bytes from the first of these lines on: more than they take as a rule, and more than is
-// read.
+// The kubelet applies limitBytes from the first of these lines on, so the limit exceeds both what the lines
+// usually take and what is kept.
 constexpr int kTailLines = 300;
 constexpr std::size_t kLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeptBytes = std::size_t{128} << 10;
 constexpr std::chrono::milliseconds kRequestTimeout{5'000};
 
-// Made for the first gang that fails, once in a process: some hundred expressions take their time.
+// Built once per process, at the first failed gang: some hundred expressions take time to compile.
 const core::FailureClassifier& builtIn() {
   static const core::FailureClassifier made = *core::FailureClassifier::make();
   return made;
 }
 
-// Of this thread's work for all logs of a gang; those of 64 members take a thirtieth of it.
+// Limits this thread's CPU time for all logs of a gang; those of 64 members take a thirtieth of it.
 constexpr std::chrono::milliseconds kReading{1'000};
 
-// What this thread has worked, so that a busy machine makes no difference.
+// Returns the CPU time of this thread, so that load on the machine makes no difference.
 std::chrono::nanoseconds worked() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// The first of those that belong to whoever has the least by `measure`; the end where nobody may.
+// Returns the first collection with the lowest `measure`; end() if there is none.
 template <typename Collections, typename Measure>
 auto nextInTurn(Collections& collections, const Measure& measure) {
   auto next = collections.end();
@@ -56,7 +56,7 @@ auto nextInTurn(Collections& collections, const Measure& measure) {
   return next;
 }
 
-// What was learnt of a gang, and the names of those who told it.
+// The evidence of a gang's members, and the names of their pods.
 struct Known {
   std::vector<model::MemberEvidence> members;
   std::vector<std::string> pods;
@@ -110,7 +110,7 @@ void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
   auto collection = std::make_shared<Collection>();
   std::stable_partition(witnesses.begin(), witnesses.end(), [](const Witness& each) { return each.ended; });
   const bool allEnded = witnesses.empty() || witnesses.back().ended;
-  // Of a large gang also some that still run: the others may have failed because they waited for one.
+  // Keeps some running members of a large gang: the others may have failed because they waited for one.
   if (witnesses.size() > kMostWitnesses)
     witnesses.erase(witnesses.begin() + kMostWitnesses / 2,
                     witnesses.end() - static_cast<std::ptrdiff_t>(kMostWitnesses / 2));
@@ -182,7 +182,7 @@ void EvidenceCollector::askLog(const CollectionPtr& collection, std::size_t witn
   if (!member.container.empty()) request.query.emplace_back("container", member.container);
   api_.request(std::move(request), [this, collection, witness, alive = alive_](const Answer& answer) {
     if (!*alive || collection->concluded) return;
-    // No log is to be had of a container that never started, or from a node that is gone.
+    // A container that never started, or ran on a node that is gone, has no log.
     if (answer) {
       const std::string_view whole = answer->body;
       collection->evidence[witness]->log = whole.substr(whole.size() - std::min(whole.size(), kKeptBytes));

@@ -11,9 +11,9 @@
 
 namespace trainyard::operator_ {
 
-// Tells Prometheus how many GPUs are free and how much of them is of no use to anybody. That looks at every
-// node with every shape of member that there is: once in kEvery at most, where nobody waits for it.
-// Lives on the executor's loop.
+// Reports to Prometheus how many GPUs are free and how many of them are unusable fragments. The computation
+// compares every node with every shape of member, so it runs in `offload`, at most once in kEvery. The object
+// itself lives on the executor's loop.
 class FreeGpuMetrics {
  public:
   static constexpr std::chrono::seconds kEvery{10};
@@ -24,7 +24,7 @@ class FreeGpuMetrics {
   FreeGpuMetrics(const FreeGpuMetrics&) = delete;
   FreeGpuMetrics& operator=(const FreeGpuMetrics&) = delete;
 
-  // Something has changed; what is told next is no older than this.
+  // Call after a change. The next report is no older than this call.
   void changed();
 
  private:
@@ -35,8 +35,8 @@ class FreeGpuMetrics {
   base::Executor& executor_;
   Offload offload_;
   std::function<model::Snapshot()> snapshot_;
-  bool due_ = false;      // a look is on its way
-  bool looking_ = false;  // and one is under way elsewhere
+  bool due_ = false;      // a computation is scheduled
+  bool looking_ = false;  // a computation is under way
   base::Instant next_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kAgain{1};
 
-// A pod that exists nowhere, offered no node: nothing is held for it, and the answer is empty.
+// A pod that does not exist, with no node offered: the extender holds nothing and returns an empty answer.
 constexpr std::string_view kFilterBody =
     R"({"Pod":{"metadata":{"name":"installation-check","namespace":"default","uid":"installation-check"},)"
     R"("spec":{"containers":[{"name":"c","image":"c"}]}},"NodeNames":[]})";
@@ -56,7 +56,7 @@ void InstallationCheck::addKind(std::string what, std::string path) {
                         }});
 }
 
-// A lease that is renewed has another time a few seconds later; clocks are not compared.
+// A renewed lease has another renewTime a few seconds later. Clocks are not compared.
 void InstallationCheck::addLease() {
   const std::string path = kube::kLeases.object(target_.leaseNamespace, target_.leaseName);
   questions_.push_back({"an operator leads", [this, path](auto judged) {

@@ -13,9 +13,9 @@
 
 namespace trainyard::operator_ {
 
-// Asks an installation whether it works, as `helm test` does: both kinds are served, an operator leads and
-// renews its lease, the extender answers by TLS whoever has a client certificate. Asked again every second
-// until all is well. Lives on the executor's loop.
+// Checks whether an installation works, as `helm test` does. Both kinds must be served, an operator must lead
+// and renew its lease, and the extender must answer a client with a certificate over TLS. Repeats each check
+// every second until it succeeds. Lives on the executor's loop.
 class InstallationCheck {
  public:
   struct Target {
@@ -23,8 +23,8 @@ class InstallationCheck {
     std::string leaseName = "trainyard-operator";
   };
 
-  // `extender`: null where there is no client certificate to ask it with. `done` is called once: success, or
-  // kUnavailable with what was not well when `patience` was over.
+  // `extender` is null if there is no client certificate for it. Calls `done` once: success, or kUnavailable
+  // with what was wrong when `patience` ran out.
   InstallationCheck(Target target, kube::ApiClient& api, net::HttpClient* extender, base::Executor& executor,
                     base::Logger log, std::chrono::seconds patience,
                     std::function<void(base::Result<void>)> done);
@@ -35,7 +35,7 @@ class InstallationCheck {
   void start();
 
  private:
-  // One thing that is asked; `judge` says what is wrong with the answer, or nothing.
+  // One check. `ask` passes on what is wrong with the answer, or an empty text.
   struct Question {
     std::string what;
     std::function<void(std::function<void(std::string problem)>)> ask;
@@ -56,7 +56,7 @@ class InstallationCheck {
   std::function<void(base::Result<void>)> done_;
   std::vector<Question> questions_;
   std::size_t next_ = 0;
-  std::string renewed_;  // the lease's time as it was read first
+  std::string renewed_;  // renewTime as it was read first
   base::TimerId timer_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -5,7 +5,7 @@
 
 namespace trainyard::operator_ {
 
-// Where a job's history goes. An interface, so that tests and the sandbox can listen.
+// Receives a job's history. An interface, so that tests and the sandbox can observe it.
 class JobEvents {
  public:
   JobEvents() = default;

@@ -5,11 +5,11 @@
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
-// What the members of one job know each other by.
+// Secrets by which the members of one job authenticate each other.
 namespace trainyard::operator_ {
 
-// Made anew each time, and thrown away where the job has some: to read them would take the right to read
-// everybody's Secrets.
+// Makes keys each time and discards them if the job has some: reading them would need the right to read all
+// Secrets.
 void PlanExecutor::ensureSshKeys(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   auto user = net::makeSshKey("trainyard");
@@ -25,7 +25,7 @@ void PlanExecutor::ensureSshKeys(const StepPtr& step) {
                                     {host->privateKey, host->publicLine}));
 }
 
-// Likewise.
+// Makes a token each time and discards it if the job has one: reading it would need access to all Secrets.
 void PlanExecutor::ensureLaunchToken(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   const auto token = net::makeRandomToken();

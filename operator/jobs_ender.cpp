@@ -51,7 +51,7 @@ void JobsEnder::take(const std::string& body) {
     if (!meta) continue;
     if (names.size() < kNamed) names.push_back(fmt::format("{}/{}", meta->ns, meta->name));
     if (!asked_.insert(meta->uid).second) continue;
-    // Whatever the answer, the next list tells who is left.
+    // The next list shows which jobs are left, whatever this request returns.
     api_.remove(kube::kTrainingJobs.object(meta->ns, meta->name), {.uid = meta->uid},
                 [this, uid = meta->uid, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
                   if (*alive && !answer) asked_.erase(uid);

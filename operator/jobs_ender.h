@@ -12,13 +12,13 @@
 
 namespace trainyard::operator_ {
 
-// Deletes every TrainingJob and waits until all are gone: what comes before an uninstallation that takes the
-// resource definitions away. The operator must still run, since it is what lets a job go once its pods have
-// ended. Lives on the executor's loop.
+// Deletes every TrainingJob and waits until all are gone, as needed before an uninstallation that removes the
+// CRDs. The operator must still run, since it removes a job's finalizer once the job's pods have ended. Lives
+// on the executor's loop.
 class JobsEnder {
  public:
-  // `done` is called once: success when no job is left, or their kind is not served at all; kUnavailable with
-  // the names of some that were still there when `patience` was over.
+  // Calls `done` once: success if no job is left or the kind is not served; kUnavailable with the names of
+  // some remaining jobs when `patience` runs out.
   JobsEnder(kube::ApiClient& api, base::Executor& executor, base::Logger log, std::chrono::seconds patience,
             std::function<void(base::Result<void>)> done);
   ~JobsEnder();

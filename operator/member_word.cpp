@@ -4,7 +4,7 @@
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
-// What members that run are told of their job's size.
+// Sends running members the size of their job.
 namespace trainyard::operator_ {
 
 using base::ErrorCode;
@@ -16,8 +16,8 @@ void PlanExecutor::run(const StepPtr& step, const core::TellMember& action) {
   tellMember(step, action, 0);
 }
 
-// One that is gone, or another pod by now, needs no telling. What is forbidden stays so: the resize goes on,
-// and whoever should have left is deleted when its time is over.
+// Does nothing for a pod that is gone or was replaced. A forbidden write is not repeated: the resize goes on,
+// and members that should have left are deleted when their time is over.
 void PlanExecutor::tellMember(const StepPtr& step, const core::TellMember& action, int conflicts) {
   const auto pod = deps_.cache.pods.find(action.pod);
   if (!pod || pod->uid != action.uid || pod->finished()) return partDone(step, true);
@@ -47,9 +47,9 @@ void PlanExecutor::tellMember(const StepPtr& step, const core::TellMember& actio
       }));
 }
 
-// It is repeated as long as the resize has time. Who cannot be told by then, as somebody made the pod too
-// large to be written or edits it all the time, must not hold those who wait for the places. What did not
-// reach the server says nothing of the pod.
+// Repeats the write until the deadline of the resize. A user may have made a pod too large or edit it all the
+// time: such a member must not block jobs that wait for the capacity. An error that did not come from the
+// server shows nothing about the pod.
 void PlanExecutor::wordFailed(const StepPtr& step, const core::TellMember& action, const base::Error& error) {
   const bool reached = error.code != ErrorCode::kUnavailable && error.code != ErrorCode::kThrottled &&
                        error.code != ErrorCode::kUnauthorized && error.code != ErrorCode::kCancelled;
@@ -60,7 +60,7 @@ void PlanExecutor::wordFailed(const StepPtr& step, const core::TellMember& actio
   partDone(step, true);
 }
 
-// Its kubelet has told something of it meanwhile, which the watch may not show yet.
+// The kubelet has updated the pod meanwhile, which the watch may not show yet.
 void PlanExecutor::tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts) {
   if (conflicts > kMostConflicts)
     return wordFailed(step, action, {ErrorCode::kConflict, "it changes all the time"});

@@ -21,8 +21,8 @@ namespace {
 using base::ErrorCode;
 using model::ProvisioningBy;
 
-// All jobs that want nodes are looked at together: thousands may, and each cycle tells some of them
-// something.
+// All jobs that want nodes are examined together: there may be thousands, and each cycle updates some of
+// them.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(500);
 constexpr base::Instant::duration kRetry = std::chrono::seconds(2);
 constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
@@ -35,7 +35,7 @@ telemetry::Counter results(telemetry::MetricsRegistry& metrics, const char* resu
       {{"result", result}});
 }
 
-// Nothing was learnt by it but that it has to be tried again.
+// True for transient errors: the same request may succeed when repeated.
 bool passes(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kOutcomeUnknown ||
          code == ErrorCode::kThrottled || code == ErrorCode::kConflict || code == ErrorCode::kCancelled ||
@@ -133,7 +133,7 @@ void NodesKeeper::look() {
   if (next) lookSoon(*next - deps_.executor.now());
 }
 
-// Who may not yet: the end of another request comes back here.
+// Requests nodes as far as limits allow. The end of another request triggers a look at the remaining jobs.
 void NodesKeeper::askAsMayBe(const std::vector<Asking>& asking, Open& open) {
   std::vector<const model::Job*> wanting;
   for (const Asking& each : asking) wanting.push_back(each.job.get());
@@ -143,7 +143,7 @@ void NodesKeeper::askAsMayBe(const std::vector<Asking>& asking, Open& open) {
   }
 }
 
-// Whether it is known what has been asked for.
+// True if the existing requests have been read.
 bool NodesKeeper::ready() {
   if (policy_.by != ProvisioningBy::kProvisioningRequest) return !reflector_ || reflector_->synced();
   if (api_ == Api::kNone) return true;
@@ -172,7 +172,7 @@ void NodesKeeper::lookForApi(Api version) {
 void NodesKeeper::apiFound(Api version) {
   api_ = version;
   if (version == Api::kNone) {
-    // Somebody may install it: later attempts ask anew.
+    // An administrator may install the API, so later attempts look for it again.
     deps_.executor.postAfter(kApiAge, [this, alive = alive_] {
       if (*alive && api_ == Api::kNone) api_ = Api::kUnknown;
     });
@@ -190,15 +190,15 @@ const kube::ResourceType& NodesKeeper::requestType() const {
   return api_ == Api::kV1Beta1 ? kube::kOlderProvisioningRequests : kube::kProvisioningRequests;
 }
 
-// Returns when to look again, where nothing else will tell.
+// Returns when to look again if no event triggers that.
 std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, State& state,
                                                  std::vector<Asking>& asking, Open& open) {
   const JobPtr job = deps_.cache.jobs.find(key);
-  if (!job) {  // what was asked for goes with it
+  if (!job) {  // its requests are deleted with it
     jobs_.erase(key);
     return std::nullopt;
   }
-  if (state.uid != job->uid) {  // it has the name of one that is gone
+  if (state.uid != job->uid) {  // another job has taken the name
     state.uid = job->uid;
     state.memory = {};
   }
@@ -230,7 +230,7 @@ std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, St
   return deps_.executor.now() + std::max(base::WallTime::duration::zero(), *decision.wakeAt - now);
 }
 
-// Who does not want nodes for a while, as long as it is suspended say, has not made up for its failures.
+// A job that wants no nodes for a while, for example while suspended, keeps its failure count.
 bool NodesKeeper::remembers(const model::Job& job, const State& state) {
   return state.memory.attempts > 0 && !job.status.gang.placed && !job.finished();
 }
@@ -243,7 +243,7 @@ bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const
              base::cutText(base::plainText(word.message, false), model::limits::kConditionMessage);
 }
 
-// Anybody may write requests with any job's uid into his own namespace, as many as he likes.
+// Users may create any number of requests with any job's uid, but only in their own namespace.
 void NodesKeeper::listNewest() {
   newest_.clear();
   for (const auto& request : requests_.all()) {
@@ -282,7 +282,7 @@ std::optional<NodesKeeper::Found> NodesKeeper::findPlaceholders(const model::Job
   return found;
 }
 
-// Some placeholders are not there, or not marked: the process that made them has ended before it was done.
+// True if placeholders are missing or unmarked, because the process that made them ended too early.
 bool NodesKeeper::incomplete(const model::Job& job, const Found& found) const {
   if (found.by != ProvisioningBy::kPlaceholderPods) return false;
   std::size_t wanted = 0;
@@ -349,9 +349,9 @@ NodesKeeper::Calls NodesKeeper::placeholderCalls(const JobPtr& job, int attempt)
     for (int index = 0; index < codec::membersToAskFor(job->spec, role); ++index) {
       const model::ObjectKey key{job->key.ns, codec::placeholderName(*job, role, index)};
       const auto pod = deps_.cache.pods.find(key);
-      if (pod && pod->placeholderOf != job->uid) continue;  // has nothing but the name of one
+      if (pod && pod->placeholderOf != job->uid) continue;  // a foreign pod has the name
       if (!pod) {
-        // Made when its turn comes: all bodies of a large gang are too much at once.
+        // Encoded when its turn comes: all bodies of a large gang at once would take too much memory.
         calls->push_back([this, job, at = &role, index, attempt, key](kube::ApiCallback done) {
           const auto body = codec::encodePlaceholder(*job, *at, index, attempt);
           if (!body) return done(base::fail(body.error()));
@@ -361,7 +361,7 @@ NodesKeeper::Calls NodesKeeper::placeholderCalls(const JobPtr& job, int attempt)
       }
       if (pod && !pod->unschedulableMessage.empty()) continue;
       calls->push_back([this, job, key, mark](kube::ApiCallback done) {
-        // It is there by now, or somebody else's is, which is not written to.
+        // By now the placeholder exists, or a foreign pod has its name, which must not be written.
         const auto made = deps_.cache.pods.find(key);
         if (!made || made->placeholderOf != job->uid)
           return done(base::fail(ErrorCode::kConflict, fmt::format("pod {} is not known yet", key)));
@@ -373,7 +373,7 @@ NodesKeeper::Calls NodesKeeper::placeholderCalls(const JobPtr& job, int attempt)
   return calls;
 }
 
-// The pod that is answered is known before the watch tells of it.
+// Puts the returned pod into the cache before the watch delivers it.
 kube::ApiCallback NodesKeeper::cached(kube::ApiCallback done) {
   return [this, alive = alive_, done = std::move(done)](Answer answer) {
     if (*alive && answer && !answer->body.empty())
@@ -412,7 +412,7 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
     requests_.forget(found.request.key, found.request.uid.str());
     for (const auto& pod : found.placeholders) deps_.cache.pods.forget(pod->key, pod->uid.str());
     core::NodesMemory& memory = jobs_[job->key].memory;
-    // To suspend a job is to give the attempt up: else it would be a way round the back-off.
+    // Suspending a job counts as a failed attempt: otherwise suspension would bypass the back-off.
     if (decision.failed || job->spec.run.suspend) {
       const int attempt = found.request.attempt;
       memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
@@ -423,7 +423,7 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
   });
 }
 
-// Not even the request could be made; it counts as an attempt.
+// The request could not be made. It still counts as an attempt.
 void NodesKeeper::refused(const JobPtr& job, int attempt, const std::string& why) {
   jobs_[job->key].memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
   deps_.log.warning("nodes cannot be asked for", {{"job", fmt::format("{}", job->key)}, {"error", why}});
@@ -463,7 +463,7 @@ void NodesKeeper::told(const JobPtr& job, const core::NodesWord& word, const Ans
   free(job->key);
 }
 
-// One after the other, up to the first that fails.
+// Runs the calls one after the other, up to the first that fails.
 void NodesKeeper::run(const Calls& calls, std::size_t next,
                       const std::function<void(const base::Result<void>&)>& done) {
   if (next == calls->size()) return done({});

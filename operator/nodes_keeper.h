@@ -22,12 +22,12 @@
 
 namespace trainyard::operator_ {
 
-// Asks autoscalers for the nodes of gangs that no plan can help, as core/cycle/nodes_wanted.h decides, and
-// tells the job what came of it. Knows only the jobs that want nodes; where the policy asks for none it does
-// nothing at all.
+// Requests nodes from autoscalers for gangs that no plan can place, as core/cycle/nodes_wanted.h decides, and
+// reports the result in the job's condition. Tracks only jobs that want nodes; if the policy requests no
+// nodes, it does nothing at all.
 //
-// What is asked for is in the API, owned by the job: a successor finds it there. The condition is written
-// before a request is taken back, and after it is made. Lives on the executor's loop.
+// The requests are in the API, owned by the job, so that a successor finds them. The condition is written
+// before a request is withdrawn, and after it is made. Lives on the executor's loop.
 class NodesKeeper {
  public:
   struct Dependencies {
@@ -38,7 +38,7 @@ class NodesKeeper {
     telemetry::MetricsRegistry& metrics;
     base::Logger log;
     std::function<bool()> leading;
-    std::function<base::Rng()> rng;  // asked for only where it is needed
+    std::function<base::Rng()> rng;  // called only when it is needed
   };
 
   explicit NodesKeeper(Dependencies dependencies);
@@ -46,7 +46,7 @@ class NodesKeeper {
   NodesKeeper(const NodesKeeper&) = delete;
   NodesKeeper& operator=(const NodesKeeper&) = delete;
 
-  // This replica leads from now on.
+  // Call when this replica starts to lead.
   void start();
   void setPolicy(const model::ProvisioningPolicy& policy, const std::vector<model::TopologyLevel>& levels);
 
@@ -62,12 +62,12 @@ class NodesKeeper {
     bool busy = false;
     base::Instant notBefore = base::Instant::min();
   };
-  // What stands for a job in the API.
+  // The request for a job that exists in the API.
   struct Found {
     model::NodesRequest request;
     model::ProvisioningBy by{};
     std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
-    std::size_t strangers = 0;  // pods of somebody else's that have the names of placeholders
+    std::size_t strangers = 0;  // foreign pods with the names of placeholders
   };
   struct Open {
     int all = 0;
@@ -81,7 +81,7 @@ class NodesKeeper {
   struct Asking {
     JobPtr job;
     int attempt = 0;
-    bool fresh = true;  // else the rest of a request that was begun
+    bool fresh = true;  // false: the rest of a request that was begun
   };
 
   void note(const model::ObjectKey& key, const JobPtr& job);
@@ -115,9 +115,9 @@ class NodesKeeper {
   Dependencies deps_;
   model::ProvisioningPolicy policy_;
   std::vector<model::TopologyLevel> levels_;
-  std::map<model::ObjectKey, State> jobs_;  // that want nodes, or were told of some
+  std::map<model::ObjectKey, State> jobs_;  // that want nodes or have the condition
   kube::ObjectCache<model::NodesRequest> requests_;
-  // Of each job, as of the last look: by its namespace and uid.
+  // The newest request of each job at the last look, by the job's namespace and uid.
   std::map<std::pair<std::string, model::Uid>, std::shared_ptr<const model::NodesRequest>> newest_;
   std::unique_ptr<kube::Reflector> reflector_;
   Api api_ = Api::kUnknown;

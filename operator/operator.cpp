@@ -14,8 +14,8 @@
 namespace trainyard::operator_ {
 namespace {
 
-// Changes come in bursts: one cycle for a burst, and no more than a twentieth of the time spent planning.
-// Where cycles are long, up to a fifth, lest people wait for a word.
+// Changes come in bursts: one cycle handles a burst, and planning takes no more than a twentieth of the time.
+// If cycles are long, it may take up to a fifth, so that users do not wait long for a message.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
 constexpr base::Instant::duration kMostRest = std::chrono::milliseconds(100);
 constexpr int kRestPerWork = 19;
@@ -99,7 +99,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
   nodes_.setPolicy(options_.provisioning, options_.policy.topology);
   cache_.onAnyChange([this] { requestCycle(); });
   takeFailureRules();
-  // What a queue's status tells asks for no cycle, but the metrics repeat it.
+  // A change of a queue's status needs no cycle, but the metrics report it.
   cache_.queues.onChange([this](const auto&, const auto&) {
     if (leading()) describeSoon();
   });
@@ -151,8 +151,8 @@ void Operator::startedLeading(std::int64_t term) {
   deps_.log.info("leading", {{"identity", options_.identity}, {"term", term}});
   term_ = term;
   metrics_.setLeading(true);
-  // The warm caches may lag behind what the last leader wrote: one consistent list of everything comes before
-  // the first plan.
+  // The warm caches may lag behind the last leader's writes: one consistent list of everything precedes the
+  // first plan.
   startReflectors();
   requestCycle();
   runTimes_.start();
@@ -201,7 +201,7 @@ void Operator::setProvisioning(const model::ProvisioningPolicy& policy) {
   nodes_.setPolicy(policy, options_.policy.topology);
 }
 
-// Their expressions were tried when the file was read.
+// These expressions were already compiled once, when the policy file was read.
 void Operator::takeFailureRules() {
   if (const auto taken = executor_.setFailureRules(options_.policy.failureRules); !taken)
     deps_.log.error("failure rules are not taken", {{"error", taken.error().message}});
@@ -215,7 +215,7 @@ void Operator::reportPolicy(const std::string& complaint) {
   };
   const std::string& ns = options_.leaseNamespace;
   const std::string& name = options_.policyConfigMap;
-  // The one object that both is the operator's and exists however it was installed.
+  // The Lease belongs to the operator and exists in every kind of installation.
   if (name.empty()) {
     return tell({.apiVersion = "coordination.k8s.io/v1",
                  .kind = "Lease",
@@ -304,7 +304,7 @@ void Operator::describeSoon() {
   });
 }
 
-// The lists that end this wait may bring no change to warm caches, and so no cycle of their own.
+// Polls: the lists that end this wait may change nothing in warm caches and thus trigger no cycle.
 void Operator::awaitSync() {
   if (awaitingSync_) return;
   awaitingSync_ = true;
@@ -315,7 +315,7 @@ void Operator::awaitSync() {
   });
 }
 
-// The next moment at which something is due though nothing changes.
+// Schedules a cycle for the next time at which something is due without a change.
 void Operator::armWake(const core::Plan& plan) {
   deps_.executor.cancel(wake_);
   std::optional<base::Instant> due = executor_.nextWake();

@@ -36,12 +36,12 @@ struct OperatorOptions {
   std::string leaseNamespace = "trainyard-system";
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
-  std::string policyConfigMap = {};  // that the policy file is of; empty: Events about it name the Lease
+  std::string policyConfigMap = {};  // of the policy file; empty: Events about it name the Lease
   std::string schedulerName = {};    // that binds the pods; empty: the cluster's default scheduler
   std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
-  model::Policy policy = {};                                      // to begin with
-  model::ProvisioningPolicy provisioning = {};                    // the same
+  model::Policy policy = {};                                      // initial
+  model::ProvisioningPolicy provisioning = {};                    // initial
 };
 
 // The operator without its process: watches, elects, plans and executes on one executor, so that the
@@ -55,7 +55,7 @@ class Operator {
     telemetry::MetricsRegistry& metrics;
     base::Rng rng;
     base::Logger log;
-    Offload offload = {};  // for what takes long; empty: all is done on the executor's loop
+    Offload offload = {};  // for long work; empty: all runs on the executor's loop
   };
 
   Operator(OperatorOptions options, Dependencies dependencies);
@@ -64,24 +64,24 @@ class Operator {
   Operator& operator=(const Operator&) = delete;
 
   void start();
-  // Leadership was lost: whoever runs us must end the process, since writes of ours may still be in flight.
+  // After a loss of leadership the callback must end the process: writes may still be in flight.
   void onLeadershipLost(std::function<void()> callback);
-  // Stops planning, lets what is under way end (for 5 s at most), gives the lease back and then calls
+  // Stops planning, lets decisions under way end (for 5 s at most), releases the lease and then calls
   // `stopped`.
   void shutDown(std::function<void()> stopped);
 
-  // From the next cycle on.
+  // Takes effect in the next cycle.
   void setPolicy(const model::Policy& policy);
   void setProvisioning(const model::ProvisioningPolicy& policy);
-  // Tells people, where this replica leads, that the policy file was not taken.
+  // If this replica leads, records an Event that the policy file was refused.
   void reportPolicy(const std::string& complaint);
 
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
-  // The cluster as the API shows it, without what this process knows beyond that: for who only looks, and
-  // must change nothing by it.
+  // The cluster as the API shows it, without the state that only this process has: for readers that must not
+  // change anything.
   [[nodiscard]] model::Snapshot snapshot() const;
-  // To be asked before every write is sent.
+  // Must be checked before every write.
   [[nodiscard]] bool leading() const;
 
  private:
@@ -114,7 +114,7 @@ class Operator {
   NodesKeeper nodes_;
   FreeGpuMetrics freeGpus_;
   std::unique_ptr<kube::LeaderElection> election_;
-  std::unique_ptr<CertificateKeeper> certificates_;  // on the leader, where options_ ask for it
+  std::unique_ptr<CertificateKeeper> certificates_;  // only on the leader, if options_ ask for it
   std::function<void()> leadershipLost_;
 
   std::int64_t term_ = 0;

@@ -26,7 +26,7 @@ bool reportedLately(const model::Job& job, base::WallTime now) {
          now - job.status.progress->at < kLately;
 }
 
-// Ended though nobody had set a limit that was reached: for it would have failed in the same way again.
+// True if the job ended because it would have failed the same way again, not because it hit its deadline.
 bool endedForGood(const model::LastFailure& last) {
   return last.action == "Failed" && last.failure != model::FailureClass::kDeadlineExceeded &&
          core::whatFollows(last.failure).action == model::FailureAction::kEndNow;
@@ -74,10 +74,10 @@ bool isTrue(const model::JobStatus& status, std::string_view type) {
   });
 }
 
-// A gang of one has its places before they are written: its pod stands for them.
+// A single-pod job is placed before its record is written: its pod stands for the record.
 bool hadPlaces(const model::Job& job) { return job.status.gang.placed && !job.recordUnwritten; }
 
-// Since it has had no places: a job that gave its own up waits anew.
+// Start of the current wait: a job that lost its placement waits again from then on.
 base::WallTime waitsSince(const model::Job& job) {
   const auto queued =
       std::find_if(job.status.conditions.begin(), job.status.conditions.end(), [](const auto& each) {
@@ -199,7 +199,7 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   describeQueues(snapshot);
 }
 
-// The record does not say when a change began: it is as old as this process knows it.
+// The record has no start time of a change: its age counts from when this process first saw it.
 void OperatorMetrics::describeProposals(const model::Snapshot& snapshot) {
   std::map<std::string, Underway, std::less<>> left;
   std::optional<base::WallTime> oldest;
@@ -235,7 +235,7 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
     fairShare[name] = static_cast<double>(status.fairShare) / 1000;
     waiting[name] = status.waiting;
     placed[name] = status.placed;
-    // Of a queue in which nobody waits nothing is missing.
+    // A queue without pending jobs has no deficit.
     const auto guaranteed = status.gpus ? status.gpus->guaranteed : 0;
     deficit[name] =
         status.waiting > 0 ? static_cast<double>(std::max<std::int64_t>(guaranteed - used, 0)) : 0;
@@ -282,7 +282,7 @@ void OperatorMetrics::forgetQueues(const model::Snapshot& snapshot) {
 
 void OperatorMetrics::publishQueues(GaugesByLabel& gauges, const std::map<std::string, double>& values,
                                     std::string_view name, std::string_view help) {
-  // The old ones first: a limit on series must not lock new ones out for their sake.
+  // Removes old series first, so that the limit on series does not lock out new ones.
   for (auto each = gauges.begin(); each != gauges.end();) {
     if (values.contains(each->first)) {
       ++each;
@@ -299,7 +299,7 @@ void OperatorMetrics::publishQueues(GaugesByLabel& gauges, const std::map<std::s
   }
 }
 
-// Values that vanished become 0 instead of staying what they were.
+// Sets labels without a value to 0, so that they do not keep their last one.
 void OperatorMetrics::publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts,
                               std::string_view name, std::string_view help, const std::string& label) {
   for (const auto& [value, count] : counts) {
@@ -339,7 +339,7 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
 void OperatorMetrics::notePlacement(const model::Job& before, const model::JobStatus& after,
                                     base::WallTime now) {
   if (!after.gang.placed || hadPlaces(before)) return;
-  // A gang of one may be told of later than it was placed.
+  // The status of a single-pod job may be written later than the job was placed.
   const base::WallTime placed = before.recordUnwritten ? after.service.updatedAt : now;
   const auto waited = [&](base::WallTime since) {
     return std::chrono::duration<double>(std::max(placed - since, base::WallTime::duration::zero())).count();
@@ -356,7 +356,7 @@ void OperatorMetrics::notePlacement(const model::Job& before, const model::JobSt
                 .first;
   }
   found->second.observe(waited(waitsSince(before)));
-  // Placed once, it has service to look back on, were it of no second.
+  // A job that was placed before has service.updatedAt, even after less than a second of service.
   if (before.status.service.updatedAt == base::WallTime{}) placementSeconds_.observe(waited(before.created));
 }
 
@@ -381,7 +381,7 @@ void OperatorMetrics::noteProposal(const model::Job& before, const model::JobSta
   if (known == underway_.end()) {
     underway_.emplace(uid, Underway{proposal->id, proposal->phase, now, now});
     const auto& was = before.status.gang.proposal;
-    if (was && was->id == proposal->id) return;  // another leader's
+    if (was && was->id == proposal->id) return;  // begun by an earlier leader
     registry_
         .counter("trainyard_gang_changes_total", "Changes of gangs that were begun, by kind.",
                  {{"kind", std::string(kindName(proposal->kind))}})
@@ -417,7 +417,7 @@ void OperatorMetrics::noteStop(const model::JobStatus& before, const model::JobS
   if (restarts > 0) count("Failed");
 }
 
-// What the failed start had cost is lost at most: a checkpoint may have kept some of it.
+// The cost of the failed start is an upper bound: a checkpoint may have kept some of it.
 void OperatorMetrics::noteFailure(const model::JobStatus& before, const model::JobStatus& after,
                                   base::WallTime now) {
   if (!after.lastFailure || after.lastFailure == before.lastFailure) return;

@@ -13,12 +13,12 @@
 
 namespace trainyard::operator_ {
 
-// What the operator tells Prometheus. Labels are closed sets: phases, reasons, resource types, and the
-// queues, which administrators name; never names of jobs.
+// Metrics that the operator exports to Prometheus. Labels are closed sets: phases, reasons, resource types,
+// and the queues, which administrators name; never names of jobs.
 class OperatorMetrics {
  public:
-  // The parts of one cycle, as the operator runs it: reading caches, the core's plan, handing it to the
-  // executor.
+  // The parts of one cycle as the operator runs it: reading the caches, planning in the core, and handing the
+  // plan to the executor.
   struct CycleParts {
     base::Instant::duration snapshot{};
     base::Instant::duration plan{};
@@ -29,18 +29,18 @@ class OperatorMetrics {
 
   void setLeading(bool leading);
   void countWrite(std::string_view resource);
-  // Of the logs of running jobs: a request, and one that found a report.
+  // Count requests for logs of running jobs, and those that found a progress report.
   void countLogRead(bool answered);
   void countReports();
   void noteCycle(const CycleParts& parts);
-  // What the cycle's sizes of elastic gangs come to; absent where none could have another one.
+  // Terms of the cycle's sizes of elastic gangs; absent if no gang could have another size.
   void noteSizes(const std::optional<core::SizeTerms>& terms) { resizes_.noteSizes(terms); }
   // How far queues are from their fair shares at the end of a cycle.
   void noteFairness(std::int64_t lossPermille);
-  // Jobs, GPUs and queues as they are now. Looks at every job: not for every cycle.
+  // Reports jobs, GPUs and queues as they are now. Visits every job, so do not call it in every cycle.
   void describe(const model::Snapshot& snapshot);
-  // A status that was written: counts placements, changes, stops, endings and waiting by cause, and how long
-  // they took.
+  // Records a status write: counts placements, changes, preemptions, endings and waiting by cause, and how
+  // long they took.
   void noteTransition(const model::Job& before, const model::JobStatus& after, base::WallTime now);
 
  private:
@@ -59,10 +59,10 @@ class OperatorMetrics {
   void describeProposals(const model::Snapshot& snapshot);
   void describeQueues(const model::Snapshot& snapshot);
   void forgetQueues(const model::Snapshot& snapshot);
-  // Phases and reasons: those that nobody is in any more become 0.
+  // For phases and reasons: values without a job become 0.
   void publish(GaugesByLabel& gauges, const std::map<std::string, int>& counts, std::string_view name,
                std::string_view help, const std::string& label);
-  // Queues: those that are gone have no series any more.
+  // For queues: removes the series of queues that are gone.
   void publishQueues(GaugesByLabel& gauges, const std::map<std::string, double>& values,
                      std::string_view name, std::string_view help);
 

@@ -20,25 +20,25 @@
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
-// What each action of a plan does to the API. All of them may be repeated: an answer that says "done before"
-// is success.
+// Carries out each action of a plan against the API. Every action may be repeated: an answer that the change
+// was made before counts as success.
 namespace trainyard::operator_ {
 namespace {
 
 using base::Error;
 using base::ErrorCode;
 
-// The API server speaks of "spec.containers…"; the user wrote that below spec.roles[…].template.
+// The API server names "spec.containers…"; in the job that is below spec.roles[…].template.
 std::string templateComplaint(const std::string& role, const Error& error) {
   return fmt::format("spec.roles[{}].template: {}", role, codec::saidBy(error));
 }
 
-// What the body has at least: the template, and what is told to each of many members.
+// Lower bound of a body's size: the template and the environment that many members share.
 std::size_t bodyBytes(const model::Role& role, const core::MemberEnvironments& environments) {
   return role.templateJson.size() + environments.sharedBytes();
 }
 
-// Every placed member with its pod, as the cache knows it.
+// Every placed member that has a pod in the cache.
 std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<model::Pod>& pods) {
   std::vector<Witness> witnesses;
   if (!job.status.gang.placed) return witnesses;
@@ -56,13 +56,13 @@ std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<
   return witnesses;
 }
 
-// Of what has to be known before the job goes on.
+// Delay before a repeated read that the job cannot go on without.
 constexpr base::Instant::duration kReadAgain = std::chrono::seconds(1);
 
-// Whether the same request may well be answered in a moment.
+// True for transient errors: the same request may succeed in a moment.
 bool passes(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kExpired:  // of a single object: a proxy's word, or a server's that does not know yet
+    case ErrorCode::kExpired:  // for a single object: from a proxy, or from a server that is behind
     case ErrorCode::kUnauthorized:
     case ErrorCode::kThrottled:
     case ErrorCode::kUnavailable:
@@ -75,13 +75,13 @@ bool isDefinite(ErrorCode code) { return code == ErrorCode::kInvalid || code == 
 
 }  // namespace
 
-// --- the inside of the templates
+// --- checks of the templates
 // ------------------------------------------------------------------------------------
 
 void PlanExecutor::run(const StepPtr& step, const core::CheckTemplates&) {
   const model::Job& job = *step->decision.job;
   if (!templateChecks_.ask(job)) return partDone(step, true);
-  // One more than dry-runs, so that answers that come at once cannot conclude before all were asked.
+  // One more than the dry-runs, so that immediate answers cannot conclude the check before all are sent.
   step->templates.open = job.spec.roles.size() + 1;
   for (const model::Role& role : job.spec.roles) {
     const std::size_t bytes = bodyBytes(role, step->environments());
@@ -128,9 +128,9 @@ void PlanExecutor::templateAnswered(const StepPtr& step, const std::string& role
     return concludeTemplates(step);
   }
   switch (answer.error().code) {
-    // The name is looked up after validation: one that exists says the template is fine.
+    // The API server checks the name after validation: AlreadyExists means that the template is valid.
     case ErrorCode::kAlreadyExists: break;
-    // Both may pass: validation sees what LimitRanges, webhooks and policies made of the template.
+    // Both may be transient: validation sees what LimitRanges, webhooks and policies made of the template.
     case ErrorCode::kInvalid:
     case ErrorCode::kForbidden:
       if (answers.refused.empty()) answers.refused = templateComplaint(role, answer.error());
@@ -165,7 +165,7 @@ void PlanExecutor::run(const StepPtr& step, const core::RemoveFinalizer&) { patc
 
 void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
   const model::Job& job = *step->decision.job;
-  // A status write of this step has moved the resourceVersion on.
+  // A status write of this step may have changed the resourceVersion.
   const auto newest = deps_.cache.jobs.find(job.key);
   if (!newest || newest->uid != job.uid) return partDone(step, true);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
@@ -174,7 +174,7 @@ void PlanExecutor::patchFinalizers(const StepPtr& step, bool present) {
                   guarded([this, step, present, from = newest->resourceVersion](const Answer& answer) {
                     const model::Job& owner = *step->decision.job;
                     if (answer) {
-                      // The last finalizer takes the object with it.
+                      // Removing the last finalizer deletes the object.
                       const auto meta = codec::decodeObjectMeta(answer->body);
                       if (!present && meta && !meta->hasFinalizers)
                         deps_.cache.jobs.forgetForGood(owner.key, owner.uid.str());
@@ -196,7 +196,7 @@ void PlanExecutor::rereadFinalizers(const StepPtr& step, bool present, const std
                   if (!answer) return partDone(step, false);
                   deps_.cache.jobs.applyWrite(answer->body);
                   const auto now = deps_.cache.jobs.find(step->decision.job->key);
-                  // What is there cannot be read: the same patch again would end the same.
+                  // The object cannot be decoded here, so the same patch would fail again.
                   if (now && now->resourceVersion == patchedFrom) return partDone(step, false);
                   patchFinalizers(step, present);
                 }));
@@ -228,7 +228,7 @@ void PlanExecutor::run(const StepPtr& step, const core::EnsureAuxiliaries&) {
   tellOwnVariables(step);
 }
 
-// Before the first pod: who empties a node meanwhile is refused from the beginning.
+// Runs before the first pod is created, so that a node drain is refused from the beginning.
 void PlanExecutor::ensureDisruptionBudget(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   if (!job.spec.disruptionBudget) return;
@@ -236,7 +236,7 @@ void PlanExecutor::ensureDisruptionBudget(const StepPtr& step) {
   ensureOurs(step, kube::kDisruptionBudgets, codec::encodeDisruptionBudget(job));
 }
 
-// Of the members that the change adds: the others have theirs.
+// For the members that the change adds; the others already have their Services.
 void PlanExecutor::ensureMemberServices(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   const auto& proposal = job.status.gang.proposal;
@@ -250,7 +250,7 @@ void PlanExecutor::ensureMemberServices(const StepPtr& step) {
   }
 }
 
-// Under a name that nobody else has a use for: where it exists it is the job's own, of an earlier try.
+// The name is specific to the job: an object that exists comes from an earlier attempt for the same job.
 void PlanExecutor::ensureOurs(const StepPtr& step, const kube::ResourceType& type, std::string body) {
   deps_.metrics.countWrite(type.plural);
   deps_.api.create(type.collection(step->decision.job->key.ns), std::move(body),
@@ -267,7 +267,7 @@ const model::Preflight* PlanExecutor::preflightOf(const model::Job& job) const {
   return job.spec.health.preflight && !preflight_.image.empty() ? &preflight_ : nullptr;
 }
 
-// With its start only: a gang that starts anew has the same templates.
+// Records these Events for a Start only: a restarted gang has the same templates.
 void PlanExecutor::tellOwnVariables(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   const auto& proposal = job.status.gang.proposal;
@@ -294,7 +294,7 @@ void PlanExecutor::ensureOwned(const StepPtr& step, const kube::ResourceType& ty
   deps_.api.create(type.collection(job.key.ns), std::move(body),
                    guarded([this, step, &type, name](const Answer& answer) {
                      if (!answer && answer.error().code == ErrorCode::kAlreadyExists) {
-                       // The ConfigMap's name has the job's uid in it: an earlier try made it.
+                       // The ConfigMap's name contains the job's uid, so an earlier attempt made it.
                        if (type.plural == kube::kConfigMaps.plural) return partDone(step, true);
                        return checkOwner(step, type, name);
                      }
@@ -315,7 +315,7 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
                   const bool former = meta && meta->controllerKind == model::names::kTrainingJobKind &&
                                       meta->controllerName == owner.key.name;
                   if (meta && former && meta->controllerUid != owner.uid.str()) {
-                    // Of the deleted job that had this name: Kubernetes takes it away in a moment.
+                    // Belongs to the deleted job of this name. Kubernetes garbage-collects it soon.
                     return partDone(step, false);
                   }
                   if (!meta || meta->controllerUid != owner.uid.str()) {
@@ -333,7 +333,7 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
 void PlanExecutor::run(const StepPtr& step, const core::CreateMember& action) {
   const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return partDone(step, true);
-  // A gang has said and made it with its auxiliaries.
+  // Larger gangs do this in EnsureAuxiliaries.
   if (model::gangMembers(*step->decision.job) == 1) {
     tellOwnVariables(step);
     ensureDisruptionBudget(step);
@@ -375,15 +375,15 @@ void PlanExecutor::createMember(const StepPtr& step, const core::CreateMember& a
                        case ErrorCode::kForbidden:
                          refuseCreation(step, answer.error());
                          return partDone(step, true);
-                       // An attempt must not be over while nobody knows whether this pod of it exists.
+                       // An attempt must not end while it is unknown whether this pod exists.
                        case ErrorCode::kOutcomeUnknown: return readMember(step, name);
                        default: return partDone(step, false);
                      }
                    }));
 }
 
-// A pod that is there under the name of a member, or is not. Ours from an earlier try, ours of an older epoch
-// (the protocol will remove it), or somebody else's.
+// Reads the pod that has, or may have, the name of a member. It comes from an earlier attempt, from an older
+// epoch (the protocol removes it), or it is a foreign pod.
 void PlanExecutor::readMember(const StepPtr& step, const std::string& name) {
   const model::ObjectKey key{step->decision.job->key.ns, name};
   deps_.api.get(kube::kPods.object(key.ns, key.name), guarded([this, step, key](const Answer& answer) {
@@ -405,14 +405,14 @@ void PlanExecutor::readMember(const StepPtr& step, const std::string& name) {
                   }
                   deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
                   if (singles_.made(step->decision.job->key) != nullptr) return singleNameTaken(step, *pod);
-                  // Still in the way: wait before the next look.
+                  // Any other pod is still in the way: back off before the next attempt.
                   const bool member = pod->member && step->decision.job->status.gang.proposal &&
                                       pod->member->epoch == step->decision.job->status.gang.proposal->epoch;
                   partDone(step, member && !pod->terminating);
                 }));
 }
 
-// It goes with its job, which is deleted. A gang of one has decided nothing yet: it waits until that is seen.
+// The pod goes with its deleted job. A single-pod job has recorded nothing yet, so its plan is dropped.
 void PlanExecutor::formerPodInTheWay(const StepPtr& step, const std::string& pod) {
   const model::Job& job = *step->decision.job;
   deps_.cache.pods.applyWrite(pod, kube::WriteKind::kCreate);
@@ -424,8 +424,8 @@ void PlanExecutor::formerPodInTheWay(const StepPtr& step, const std::string& pod
   partDone(step, true);
 }
 
-// Of a gang of one whoever makes the pod first has decided; but only what is bound, or what we chose
-// ourselves, is taken for its place: else anybody's pod would do.
+// For a single-pod job the first created pod decides. Only a pod that is bound, or pinned to the node that
+// this leader chose, counts: otherwise any user's pod would do.
 void PlanExecutor::singleNameTaken(const StepPtr& step, const model::Pod& pod) {
   const model::GangRecord& made = *singles_.made(step->decision.job->key);
   const bool sameEpoch = pod.member && pod.member->epoch == made.lastEpoch;
@@ -439,7 +439,7 @@ void PlanExecutor::singleNameTaken(const StepPtr& step, const model::Pod& pod) {
 }
 
 void PlanExecutor::run(const StepPtr& step, const core::ReleaseMember& action) {
-  // The created pod's own terms: admission may have added to the template's, and the list is replaced whole.
+  // Uses the created pod's terms: admission may have added some, and the patch replaces the whole list.
   const auto pod = deps_.cache.pods.find(action.pod);
   if (!pod || pod->uid != action.uid) return partDone(step, true);
   deps_.metrics.countWrite("pods");
@@ -511,7 +511,7 @@ void PlanExecutor::run(const StepPtr& step, const core::CollectEvidence&) {
                     });
 }
 
-// Its finalizer lets it go once its pods are gone.
+// The finalizer keeps the job until its pods are gone.
 void PlanExecutor::run(const StepPtr& step, const core::DeleteJob&) {
   const model::Job& job = *step->decision.job;
   kube::DeleteOptions options;
@@ -523,14 +523,14 @@ void PlanExecutor::run(const StepPtr& step, const core::DeleteJob&) {
                      const model::Job& gone = *step->decision.job;
                      const bool absent = !answer && answer.error().code == ErrorCode::kNotFound;
                      if (absent) deps_.cache.jobs.forget(gone.key, gone.uid.str());
-                     // Another job has the name by now: the watch will tell.
+                     // Another job has the name by now. The watch will deliver it.
                      const bool other = !answer && answer.error().code == ErrorCode::kConflict;
                      partDone(step, answer.has_value() || absent || other);
                    }));
 }
 
-// The API server first writes when a pod is to end, without a grace period too: one that its owner has filled
-// up to what can be stored would stay for ever. What was added to it goes; the next cycle deletes it.
+// Even a forced deletion first writes the pod, so a pod that its owner filled up to the storage limit would
+// stay for ever. This removes what was added to the pod; the next cycle deletes it.
 void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
                          const std::function<void(bool)>& done) {
   deletesSent_.erase(sent);
@@ -547,8 +547,8 @@ void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::U
                 }));
 }
 
-// Another pod has the name by now, or so the answer says: a pod that is still there must not be forgotten,
-// because no watch would bring it back.
+// A conflict suggests that another pod has the name by now. A pod that still exists must not be forgotten,
+// because no watch event would bring it back.
 void PlanExecutor::checkGone(const core::DeletePod& action, const std::pair<model::Uid, bool>& sent,
                              const std::function<void(bool)>& done) {
   deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),

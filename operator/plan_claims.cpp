@@ -5,15 +5,15 @@
 #include "operator/plan_executor.h"
 #include "operator/plan_step.h"
 
-// The part of the templates' check that no dry-run makes: the API server takes pods whose ResourceClaims do
-// not exist, and kube-scheduler then never binds them.
+// The part of the template check that no dry-run makes: the API server accepts pods with missing
+// ResourceClaims, and kube-scheduler then never binds them.
 namespace trainyard::operator_ {
 namespace {
 
 constexpr kube::ResourceType kResourceClaims{"resource.k8s.io", "v1", "resourceclaims"};
 constexpr kube::ResourceType kResourceClaimTemplates{"resource.k8s.io", "v1", "resourceclaimtemplates"};
 
-// A server that does not serve the API answers 404 as well, with another message.
+// A server without this API also returns 404, with another message.
 bool doesNotExist(const base::Error& error, const std::string& name) {
   return error.code == base::ErrorCode::kNotFound &&
          error.message.find(fmt::format("\"{}\" not found", name)) != std::string::npos;

@@ -14,11 +14,11 @@ using base::ErrorCode;
 
 constexpr base::Instant::duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
-// So often in a row, within six seconds, is no accident.
+// This many failures in a row, within six seconds, are no accident.
 constexpr int kMostFailures = 5;
-// Of pods to be created, by their templates. Requests and what is sent copy them.
+// Bounds the bodies of pods to create, by their templates. Requests and sent data hold further copies.
 constexpr std::size_t kMostBodyBytes = std::size_t{16} << 20;
-// Far above the jobs of one cluster; reaching it forgives each of them one write in vain.
+// Far above the jobs of one cluster. Reaching it costs at most one repeated write per job.
 constexpr std::size_t kMostLastWords = 50'000;
 // Sent deletes are remembered for as long as a watch may lag.
 constexpr base::Instant::duration kDeleteMemory = std::chrono::seconds(10);
@@ -79,7 +79,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
     }
   }
   JobState& state = jobs_[key];
-  // What is known of a job that had this name is nothing that is known of this one.
+  // State of an earlier job with this name does not apply to this job.
   if (state.uid != decision.job->uid) state = JobState();
   state.busy = true;
   state.uid = decision.job->uid;
@@ -89,7 +89,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
 }
 
 bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant now) {
-  // Of a pod that is not bound it is high time to tell.
+  // A bound pod stands for its record while the write waits. Without a bound pod, the write is due.
   const bool isRecord = decision.job->recordUnwritten && decision.status->gang.placed.has_value();
   switch (decision.urgency) {
     case core::Urgency::kNow: return true;
@@ -111,7 +111,7 @@ void PlanExecutor::noteHeld(const model::Job& job) {
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
-  // What the decision was made on may have a record that is not written: the patch starts from what is.
+  // The decision may rest on an unwritten record: the patch starts from the status that the server has.
   const auto read = deps_.cache.jobs.find(job.key);
   if (read && read->uid == job.uid && read->resourceVersion == job.resourceVersion) step->asRead = read;
   const auto patch = codec::encodeStatusPatch(step->asRead ? *step->asRead : job, *step->decision.status,
@@ -158,9 +158,9 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   }
 }
 
-// Whether the next cycle will see what was written. Where the server answers with what cannot be read here,
-// or keeps less than it was given (an older schema), it would write the same again, and so on for ever: such
-// a job backs off.
+// True if the next cycle will see the write. If the server's answer cannot be decoded, or an older
+// schema drops fields, each cycle would write the same status again, for ever. Such a job backs off
+// instead.
 bool PlanExecutor::tookEffect(const Step& step) {
   const model::Job& job = *step.decision.job;
   if (lastWords_.size() >= kMostLastWords) lastWords_.clear();
@@ -178,9 +178,9 @@ void PlanExecutor::tell(const Step& step) {
   }
 }
 
-// The record of a gang that runs must be written, or nobody could stop it any more: an owner may have filled
-// his object up to what the API server stores. What he may add at any time goes: whether he may run does not
-// depend on it.
+// The record of a running gang must be written, or the gang could not be preempted. Its owner may have filled
+// the object up to the API server's limit. Removes labels and annotations, which the owner may add at any
+// time and which do not decide whether the gang may run.
 void PlanExecutor::shrink(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   step->shrunk = true;
@@ -194,7 +194,7 @@ void PlanExecutor::shrink(const StepPtr& step) {
                   guarded([this, step](const Answer&) { reread(step, Reread::kAfterConflict); }));
 }
 
-// Another writer came first, or nobody knows whether we did: only a read tells what the record is now.
+// After a conflict or an unknown outcome, only a read shows what the record is now.
 void PlanExecutor::reread(const StepPtr& step, Reread why) {
   deps_.api.get(step->path, guarded([this, step, why](const Answer& answer) {
                   const model::Job& job = *step->decision.job;
@@ -210,7 +210,7 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
                     deps_.cache.jobs.forget(job.key, job.uid.str());
                   }
                   if (why == Reread::kAfterConflict && writeAgain(step)) return;
-                  // Nothing was learnt that would make the next try end otherwise.
+                  // An unchanged object gives the next attempt no better chance, so the job backs off.
                   const auto now = deps_.cache.jobs.find(job.key);
                   const bool same = now && now->resourceVersion == job.resourceVersion;
                   if (same || why == Reread::kAfterConflict) step->good = false;
@@ -219,10 +219,10 @@ void PlanExecutor::reread(const StepPtr& step, Reread why) {
                 }));
 }
 
-// Who edits a label all the time must not starve the job: nothing that the decision rests on has changed, so
-// it is written at once. Leaving that to the next cycle widens the gap between read and write to a cycle's
-// rest, in which such a writer always comes first. Of a gang that has its places nothing can be edited that
-// it holds them by: there the decision is as good as if it had come before the edit.
+// A client that edits a label all the time must not starve the job. If nothing that the decision rests on has
+// changed, the status is written again at once. Waiting for the next cycle widens the gap between read and
+// write to a cycle's rest, in which such a client always comes first. No edit of the spec changes what holds
+// a placed gang's capacity, so there the decision stands.
 bool PlanExecutor::writeAgain(const StepPtr& step) {
   const model::Job& decidedOn = step->asRead ? *step->asRead : *step->decision.job;
   const auto now = deps_.cache.jobs.find(decidedOn.key);
@@ -239,7 +239,7 @@ bool PlanExecutor::writeAgain(const StepPtr& step) {
 
 void PlanExecutor::runActions(const StepPtr& step) {
   const auto& actions = step->decision.actions;
-  // One part more than actions, so that answers that come at once cannot end the step before all were
+  // One part more than actions, so that immediate answers cannot end the step before all actions were
   // started.
   step->openParts = actions.size() + 1;
   for (const core::Action& action : actions) {

@@ -23,12 +23,12 @@
 
 namespace trainyard::operator_ {
 
-// Carries plans out. One decision of a job is under way at a time; until it has ended the job is `busy` and
-// the cycle leaves it alone. The answers to our writes go into the cache at once, so that the next cycle sees
+// Carries out plans. One decision per job is under way at a time; until it has ended, the job is `busy`
+// and the cycle leaves it alone. Answers to writes go into the cache at once, so that the next cycle sees
 // them.
 //
-// The record first: a decision's actions start only after its status write succeeded, and every status write
-// is guarded by resourceVersion. A write whose outcome is unknown is followed by a read before anything else.
+// Writes the record first: actions start only after the decision's status write succeeded. Every status write
+// is guarded by resourceVersion. A write with an unknown outcome is followed by a read.
 class PlanExecutor {
  public:
   struct Dependencies {
@@ -40,35 +40,35 @@ class PlanExecutor {
     base::Logger log;
     std::string schedulerName = {};  // of the pods; empty: the cluster's default scheduler
     core::Settings settings = {};
-    std::string launcherImage = {};  // of trainyard-launch; empty: who wants it is refused
+    std::string launcherImage = {};  // of trainyard-launch; empty: jobs that need it are refused
     Offload offload = {};            // for the logs of failed gangs
   };
 
-  // `settled` is called whenever a job stops being busy: the next cycle may have something for it.
+  // Calls `settled` whenever a job stops being busy: the next cycle may have something for it.
   PlanExecutor(Dependencies dependencies, std::function<void()> settled);
   ~PlanExecutor();
   PlanExecutor(const PlanExecutor&) = delete;
   PlanExecutor& operator=(const PlanExecutor&) = delete;
 
   void execute(const core::Plan& plan);
-  // How failures are told apart, besides the built-in rules; unusable ones leave the last good ones.
+  // Adds rules to the built-in ones that classify failures. Unusable rules leave the last good ones.
   [[nodiscard]] base::Result<void> setFailureRules(const std::vector<model::FailureRule>& rules) {
     return evidence_.setRules(rules);
   }
 
-  // The check of nodes that jobs ask for; without an image there is none.
+  // Sets the node check that jobs can request. Without an image there is none.
   void setPreflight(const model::Preflight& preflight) { preflight_ = preflight; }
 
-  // For the next cycle: who is busy, and what was learnt beside the watches.
+  // For the next cycle: which jobs are busy, and what was learnt beyond the watches.
   [[nodiscard]] std::map<model::ObjectKey, core::JobFeedback> feedback(const model::Snapshot& snapshot) const;
-  // Of jobs that feedback() leaves out, of most: nothing is under way, and their templates are fine.
+  // For the jobs that feedback() leaves out, which are most: none is busy, and their templates are valid.
   [[nodiscard]] static core::JobFeedback otherFeedback() { return {.templateError = ""}; }
-  // Puts into the snapshot what the cache cannot know: records that are being written (the room they take is
-  // not free, whatever the outcome of the write will be), and the shapes that admission gives to pods.
+  // Adds to the snapshot the records that are being written, since their capacity is not free whatever the
+  // outcome of the write. Adds the shapes that admission gives to pods.
   void overlay(model::Snapshot& snapshot);
-  // When a postponed write or a job that backs off wants the next cycle.
+  // Returns when a postponed write or the end of a back-off needs the next cycle.
   [[nodiscard]] std::optional<base::Instant> nextWake() const;
-  // Jobs with something under way, for an orderly end of the program.
+  // Jobs with a decision under way. An orderly shutdown waits for them.
   [[nodiscard]] std::size_t busyJobs() const;
 
  private:
@@ -77,7 +77,7 @@ class PlanExecutor {
   using StepPtr = std::shared_ptr<Step>;
   using Answer = base::Result<kube::ApiResponse>;
 
-  // plan_executor.cpp: the way of a decision
+  // plan_executor.cpp: steps of a decision
   void start(const core::JobDecision& decision);
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void noteHeld(const model::Job& job);
@@ -95,7 +95,7 @@ class PlanExecutor {
   void forgetGoneJobs();
   [[nodiscard]] static core::JobFeedback feedbackOn(const model::Job& job, const JobState& state,
                                                     base::Instant now);
-  // Wraps a callback: does nothing once this object is gone.
+  // Wraps a callback so that it does nothing once this object is destroyed.
   [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
 
   // plan_actions.cpp: one action each
@@ -116,7 +116,7 @@ class PlanExecutor {
   void checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
-  // plan_claims.cpp
+  // plan_claims.cpp: the check of ResourceClaims
   void checkClaims(const StepPtr& step);
   void patchFinalizers(const StepPtr& step, bool present);
   void rereadFinalizers(const StepPtr& step, bool present, const std::string& patchedFrom);

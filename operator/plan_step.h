@@ -9,33 +9,33 @@
 #include "core/gang/framework_env.h"
 #include "operator/plan_executor.h"
 
-// Private to plan_executor.cpp and plan_actions.cpp.
+// Private to the implementation files of PlanExecutor.
 namespace trainyard::operator_ {
 
 struct PlanExecutor::JobState {
   bool busy = false;
-  bool newsHeld = false;  // of the first ones, which can wait
+  bool newsHeld = false;  // first news, which can wait, is held back
   model::Uid uid;
   int failures = 0;
   base::Instant notBefore = base::Instant::min();
   // The gang record that a status write carries right now.
   std::optional<model::GangRecord> writing;
-  // Facts about one epoch, so that they end with it.
+  // Facts about one epoch, which end with it.
   std::int64_t auxiliariesEpoch = 0;
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
-  std::int64_t toldEpoch = 0;  // its members were told of it, or could not be before its deadline
+  std::int64_t toldEpoch = 0;  // its members have its size, or could not get it before its deadline
   std::int64_t releasedEpoch = 0;
-  base::WallTime released{};     // the last member of it
-  std::int64_t failedEpoch = 0;  // of which it was asked why it failed
+  base::WallTime released{};     // when its last member was released
+  std::int64_t failedEpoch = 0;  // the epoch with a classified failure
   std::optional<core::Failure> failure;
 
   void write(model::GangRecord gang) {
     writing = std::move(gang);
     seenAs_ = {};
   }
-  // The job as it will be once the record is written; the same object for the same job, so that it counts as
-  // a change once only.
+  // Returns the job as it will be once the record is written. Returns the same object for the same job, so
+  // that it counts as a change only once.
   [[nodiscard]] std::shared_ptr<const model::Job> asWritten(const std::shared_ptr<const model::Job>& job) {
     if (seenAs_.from != job) {
       auto copy = std::make_shared<model::Job>(*job);
@@ -46,7 +46,7 @@ struct PlanExecutor::JobState {
     return seenAs_.to;
   }
 
-  // As good as no state: most jobs have none, so that what goes over all states goes over few.
+  // True if the state can be dropped. Most jobs have none, which keeps loops over all states short.
   [[nodiscard]] bool saysNothing() const {
     return !busy && !newsHeld && failures == 0 && !writing && auxiliariesEpoch == 0 && refusedEpoch == 0 &&
            releasedEpoch == 0 && failedEpoch == 0 && toldEpoch == 0;
@@ -58,32 +58,32 @@ struct PlanExecutor::JobState {
   } seenAs_;
 };
 
-// With writers who are faster than we are. After so many the next cycle decides anew.
+// Conflicts with faster writers. After this many, the next cycle decides again.
 inline constexpr int kMostConflicts = 20;
 
 // The answers to the dry-runs of one CheckTemplates.
 struct TemplateAnswers {
   std::size_t open = 0;
-  bool unclear = false;  // one of them said nothing about its template: all are asked again
-  std::string unusable;  // the operator's own first complaint: only an edit can mend it
-  std::string refused;   // the API server's first refusal: it may pass
+  bool unclear = false;  // an answer did not concern its template: all are asked again
+  std::string unusable;  // the operator's own first error: only an edit can fix it
+  std::string refused;   // the API server's first refusal: may be transient
   TemplateChecks::AdmittedShapes shapes = {};
 };
 
 struct PlanExecutor::Step {
   core::JobDecision decision;
   std::string path;                                    // of the job
-  std::shared_ptr<const model::Job> asRead = nullptr;  // the job as the API server has it, of a status write
+  std::shared_ptr<const model::Job> asRead = nullptr;  // the job in the API server; base of a status write
   std::size_t words = 0;                               // hash of the status that is written
   TemplateAnswers templates = {};
-  std::int64_t ensuredEpoch = 0;  // whose Service and ConfigMap this step makes
-  std::int64_t tellsEpoch = 0;    // of whose size it tells members
+  std::int64_t ensuredEpoch = 0;  // of the Service and ConfigMap that this step makes
+  std::int64_t tellsEpoch = 0;    // of the size that it sends to members
   std::size_t openParts = 0;
   bool good = true;
-  bool shrunk = false;  // room was made for its write
+  bool shrunk = false;  // labels and annotations were removed for its write
   int conflicts = 0;    // of its writes to the job
 
-  // What members of `decision.job` are told; asked for only once that is the job as it stays.
+  // Environments of the members of `decision.job`. Call only once `decision.job` no longer changes.
   [[nodiscard]] const core::MemberEnvironments& environments() {
     if (!environments_) environments_.emplace(*decision.job);
     return *environments_;

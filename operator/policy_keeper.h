@@ -13,18 +13,18 @@
 
 namespace trainyard::operator_ {
 
-// Follows the policy file. It is read again every few seconds and compared by content: a ConfigMap's volume
-// changes by a swapped link, which no watch on the file itself would see. A file that cannot be used changes
-// nothing, and is complained about once, not at every look. Lives on the executor's loop.
+// Follows the policy file. Reads it again every few seconds and compares its content: a ConfigMap volume
+// changes by a swapped link, which no watch on the file itself would see. An unusable file changes nothing
+// and is reported once, not at every read. Lives on the executor's loop.
 class PolicyKeeper {
  public:
   struct Callbacks {
-    std::function<void(const codec::PolicyFile&)> taken;  // a new one; not for the first one
+    std::function<void(const codec::PolicyFile&)> taken;  // a changed policy; not for the first one
     std::function<void(const std::string&)> refused;      // why the file is not taken, with line and field
   };
 
-  // kInvalid when the file cannot be read or used: nobody should start on a policy that is not what was
-  // meant.
+  // kInvalid if the file cannot be read or used: a program must not start with a policy other than the
+  // intended one.
   [[nodiscard]] static base::Result<std::unique_ptr<PolicyKeeper>> open(const std::string& path,
                                                                         base::Executor& executor,
                                                                         telemetry::MetricsRegistry& metrics,
@@ -33,7 +33,7 @@ class PolicyKeeper {
   PolicyKeeper(const PolicyKeeper&) = delete;
   PolicyKeeper& operator=(const PolicyKeeper&) = delete;
 
-  // The last good one.
+  // The last usable policy file.
   [[nodiscard]] const codec::PolicyFile& file() const { return file_; }
   [[nodiscard]] const model::Policy& policy() const { return file_.policy; }
   void follow(Callbacks callbacks);

@@ -29,8 +29,8 @@ namespace trainyard::operator_ {
 namespace {
 
 constexpr base::Instant::duration kStuck = std::chrono::seconds(60);
-// What a cycle needs for a moment where thousands of nodes are is asked for piece by piece: smaller ones
-// would cost it more than they free.
+// With thousands of nodes, a cycle allocates its temporary memory in many pieces. Returning smaller pieces
+// would cost the cycle more than it frees.
 constexpr int kReturnedBytes = 1 << 20;
 
 class Process {
@@ -107,7 +107,7 @@ class Process {
     auto opened = PolicyKeeper::open(options_.policyFile, loop_, metrics_, log_.named("policy"));
     if (!opened) return base::fail(opened.error());
     policy_ = std::move(*opened);
-    // Before anything is decoded.
+    // Must be set before anything is decoded.
     model::setGpuResources(policy_->policy().gpuResources);
     return {};
   }
@@ -146,7 +146,7 @@ class Process {
     return {};
   }
 
-  // Server threads must not touch the operator: the loop tells them what it knows.
+  // Server threads must not touch the operator, so the loop publishes its state to them.
   void publishReadiness() {
     ready_.store(operator_->synced());
     lastBeat_.store(loop_.now());
@@ -169,19 +169,19 @@ class Process {
   telemetry::ApiMetrics apiMetrics_{metrics_};
   std::unique_ptr<telemetry::LoopWatch> loopWatch_;
   telemetry::Health health_;
-  std::optional<WorkerThread> worker_;  // after the stop signals are blocked
+  std::optional<WorkerThread> worker_;  // created after the stop signals are blocked
   std::atomic<bool> ready_ = false;
   std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<PolicyKeeper> policy_;  // null without a file
   std::unique_ptr<Operator> operator_;
   std::unique_ptr<telemetry::MetricsServer> server_;
-  std::unique_ptr<console::ConsoleServer> console_;  // null where it is not asked for
+  std::unique_ptr<console::ConsoleServer> console_;  // null unless requested
   bool stopping_ = false;
   int exitCode_ = 0;
 };
 
-// For those who ask a few questions and end.
+// For commands that make a few requests and exit.
 base::Result<std::unique_ptr<kube::ApiConnection>> connectOnce(const ProcessOptions& options,
                                                                base::EventLoop& loop,
                                                                const base::Logger& log) {

@@ -28,21 +28,21 @@ struct ProcessOptions {
   console::ConsoleOptions console = {};
 };
 
-// Runs the operator until SIGTERM or SIGINT (exit code 0), until it loses its leadership (1: another replica
-// leads, start anew as standby), or until it cannot start (1, with one clear line of log).
+// Runs the operator until SIGTERM or SIGINT (returns 0), or a loss of leadership (returns 1: another replica
+// leads, restart as standby). Returns 1 with one clear log line if it cannot start.
 [[nodiscard]] int runProcess(const ProcessOptions& options);
 
-// Deletes every TrainingJob and waits until all are gone, for `patience` at most. Exit code 0 when none is
+// Deletes every TrainingJob and waits until all are gone, for `patience` at most. Returns 0 if none is
 // left.
 [[nodiscard]] int endAllJobs(const ProcessOptions& options, std::chrono::seconds patience);
 
 struct CheckOptions {
-  std::string extenderUrl = {};  // empty: it is not asked
+  std::string extenderUrl = {};  // empty: the extender is not checked
   std::string tlsFolder = {};    // with tls.crt, tls.key and ca.crt of a client
-  std::string serverName = {};   // that the extender's certificate is for
+  std::string serverName = {};   // name in the extender's certificate
 };
 
-// Whether this installation works, see InstallationCheck. Exit code 0 when it does within `patience`.
+// Checks whether this installation works (InstallationCheck). Returns 0 if it does within `patience`.
 [[nodiscard]] int checkInstallation(const ProcessOptions& options, const CheckOptions& check,
                                     std::chrono::seconds patience);
 

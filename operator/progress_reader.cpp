@@ -24,8 +24,8 @@ constexpr base::Instant::duration kFirstQuietLook = seconds(30);
 constexpr base::Instant::duration kLastQuietLook = std::chrono::minutes(10);
 constexpr base::Instant::duration kSweep = seconds(1);
 constexpr base::Instant::duration kBetweenOffers = seconds(30);
-// The kubelet counts bytes from the first of these lines on: where they are so long that the last ones are
-// cut off, fewer are asked for.
+// The kubelet counts bytes from the first of these lines on. If the lines are so long that the last ones are
+// cut off, fewer lines are requested.
 constexpr int kMostTailLines = 200;
 constexpr std::size_t kLimitBytes = std::size_t{256} << 10;
 
@@ -34,7 +34,7 @@ bool runs(const model::Job& job) {
          job.conditionTrue(model::conditions::kRunning);
 }
 
-// The role whose first member is the likeliest to report.
+// Returns the role with the first member that is likeliest to report.
 const model::Role* leadingRole(const model::JobSpec& spec) {
   for (const std::string_view name : {"launcher", "chief", "master", "worker"}) {
     if (const model::Role* role = spec.findRole(name)) return role;
@@ -42,7 +42,7 @@ const model::Role* leadingRole(const model::JobSpec& spec) {
   return spec.roles.empty() ? nullptr : &spec.roles.front();
 }
 
-// Others may be injected: without a name the API server asks which one.
+// Admission may inject containers: the API server refuses a log request that does not name one of several.
 std::string firstContainer(const model::Role& role) {
   const auto document = codec::JsonDocument::parse(role.templateJson);
   std::string name;
@@ -58,7 +58,7 @@ struct Place {
   int index = 0;
 };
 
-// The first member of the leading role, then evenly from all.
+// Returns the first member of the leading role, then members spread evenly over the gang.
 std::vector<Place> placesToLookAt(const model::Job& job) {
   std::vector<Place> all;
   for (const model::Assignment& assignment : job.status.gang.placed->assignments) {
@@ -104,7 +104,7 @@ void ProgressReader::jobChanged(const std::shared_ptr<const model::Job>& before,
   const auto at = jobs_.find(key);
   const bool watched = after && runs(*after);
   if (at != jobs_.end()) {
-    // Who of them has ended makes no other gang of it.
+    // A member that has ended does not make it another gang.
     const bool same = watched && at->second.uid == after->uid &&
                       at->second.placed.epoch == after->status.gang.placed->epoch &&
                       at->second.placed.assignments == after->status.gang.placed->assignments;
@@ -121,7 +121,7 @@ void ProgressReader::watch(const model::Job& job) {
   watched.latest = job.status.progress.value_or(model::Progress{});
   watched.lastSign = std::max(runningSince(job), watched.latest.at);
   watched.tailLines = kMostTailLines;
-  // Who leads newly finds all of them at once: what is due first goes by how long ago each was heard of.
+  // A new leader finds all running jobs at once: jobs with reports, or expected to report, are due first.
   Watched& kept = jobs_[job.key] = std::move(watched);
   const bool stalled = job.conditionTrue(model::conditions::kStalled);
   if (stalled) kept.silentSince = kept.lastSign;
@@ -175,7 +175,7 @@ void ProgressReader::ask(const model::ObjectKey& key, Watched& watched) {
     if (watched.candidates.empty()) return;
   }
   const Candidate& candidate = watched.candidates[watched.next];
-  // A name can be anybody's.
+  // A foreign pod may have the name.
   const auto pod = deps_.cache.pods.find(candidate.pod);
   if (!pod || pod->controllerUid != watched.uid) {
     watched.next = (watched.next + 1) % watched.candidates.size();
@@ -212,7 +212,7 @@ void ProgressReader::answered(const model::ObjectKey& key, const model::Uid& uid
     watched.candidates[candidate].readAt = asked;
     take(watched, watched.candidates[candidate], answer->body);
   }
-  // Whoever reports is looked at again, and anybody else in turn.
+  // A member that reports is read again. Otherwise the next member follows.
   const bool heard = answer && watched.lastSign != before;
   watched.quiet = watched.reported ? 0 : std::min(watched.quiet + 1, 16);
   if (!heard || !watched.reported) watched.next = (candidate + 1) % watched.candidates.size();
@@ -227,7 +227,7 @@ void ProgressReader::answered(const model::ObjectKey& key, const model::Uid& uid
 }
 
 void ProgressReader::take(Watched& watched, Candidate& candidate, const std::string& log) {
-  // Cut off, and with it what was said last.
+  // The end of the log was cut off: request fewer lines next time.
   if (log.size() >= kLimitBytes) watched.tailLines = std::max(watched.tailLines / 10, 1);
   const base::WallTime now = deps_.executor.wallNow();
   model::Progress progress = watched.latest;
@@ -237,11 +237,11 @@ void ProgressReader::take(Watched& watched, Candidate& candidate, const std::str
   if (tail.fingerprint == candidate.fingerprint) return;
   candidate.fingerprint = tail.fingerprint;
   if (tail.lastLine) candidate.seen = tail.lastLine;
-  // Of a log that is read for the first time only its own times tell when it was written.
+  // For a log that is read for the first time, only its own timestamps show when it was written.
   if (const auto said = first ? tail.lastLine : std::optional(now); said)
     watched.lastSign = std::max(watched.lastSign, *said);
   if (!tail.reported) return;
-  // Reports of two members, or of a start before this one, in whatever order they are read: the newest
+  // Reports of two members, or of an earlier start, may be read in any order: the newest report
   // counts.
   if (progress.at < watched.latest.at) return;
   watched.reported = true;
@@ -255,8 +255,8 @@ void ProgressReader::take(Watched& watched, Candidate& candidate, const std::str
   watched.latest = std::move(progress);
 }
 
-// Silent is a job of which every member that is looked at was read after its time had run out, and had
-// nothing new to say.
+// A job counts as silent if every candidate member was read after the job's time had run out and had nothing
+// new.
 void ProgressReader::look(const model::Job& job, Watched& watched) {
   const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
   const base::WallTime now = deps_.executor.wallNow();
@@ -281,7 +281,7 @@ base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& wat
   }
   const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
   if (!stalls || watched.silentSince) return now + pause;
-  // Whoever names a second as the time after which he counts as stuck takes no more of the reads than others.
+  // A job with a very short stall timeout must not take more of the reads than others.
   const auto left = std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kLook / 3);
   return now + std::min(pause, left);
 }

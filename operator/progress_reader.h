@@ -19,18 +19,18 @@
 
 namespace trainyard::operator_ {
 
-// Reads what running jobs report in their logs (docs/progress.md), and whether they still say anything.
+// Reads what running jobs report in their logs (docs/progress.md), and whether they still log anything.
 //
-// Bounded: ten requests a second over all jobs and four at once, with a timeout each, so that neither a
-// cluster of thousands of jobs nor kubelets that do not answer cost more than that; of one job at most eight
-// members are looked at, in turn, from the one on that reports. By turns, whoever is due first: every fifteen
-// seconds a job that reports or whose reports somebody waits for, others ever less often, down to every ten
-// minutes. What cannot be read is tried again with the next member; it neither fails a job nor calls it
+// Bounded: ten requests a second over all jobs and four at once, each with a timeout. Neither thousands
+// of jobs nor unresponsive kubelets cost more. At most eight members of a job are read, in turn,
+// starting with the one that reports. The job that is due first is read first: every fifteen seconds if
+// it reports or its reports are needed. Other jobs are read ever less often, down to every ten minutes.
+// After a failed read the next member is tried; a failed read neither fails a job nor marks it as
 // silent.
 //
-// Lives on the executor's loop, and follows the cache's changes; what it has found goes into the next cycle,
-// and is forgotten once the job's status says it. Nothing is kept elsewhere: a new leader reads logs anew,
-// whose lines have times.
+// Lives on the executor's loop and follows the cache's changes. Findings go into the next cycle and are
+// dropped once the job's status contains them. Nothing is stored elsewhere: a new leader reads the logs
+// again, which have timestamps.
 class ProgressReader {
  public:
   struct Dependencies {
@@ -47,20 +47,20 @@ class ProgressReader {
   ProgressReader(const ProgressReader&) = delete;
   ProgressReader& operator=(const ProgressReader&) = delete;
 
-  // Once this replica leads.
+  // Call once this replica leads.
   void start();
-  // Of jobs whose status does not say it yet. A job's progress changes its status every thirty seconds at
-  // most.
+  // Returns findings that the jobs' statuses do not contain yet. A job's progress changes its status every
+  // thirty seconds at most.
   [[nodiscard]] std::map<model::ObjectKey, core::LifeSign> news();
 
  private:
   struct Candidate {
     model::ObjectKey pod;
     std::string container;
-    std::optional<base::WallTime> seen = std::nullopt;  // its last line that was read
+    std::optional<base::WallTime> seen = std::nullopt;  // time of its last line that was read
     std::size_t fingerprint = 0;
     bool read = false;
-    base::Instant readAt = base::Instant::min();  // asked then, and answered since
+    base::Instant readAt = base::Instant::min();  // time of the last request that was answered
   };
   struct Watched {
     model::Uid uid;
@@ -74,9 +74,9 @@ class ProgressReader {
     core::StepRate rate = {};
     base::Instant due{};
     bool asking = false;
-    int quiet = 0;  // looks in a row that found nobody reporting
+    int quiet = 0;  // reads in a row without a report
     int tailLines = 0;
-    // What the status is to say, and since when it may say something else.
+    // The progress that the status shall show, and the earliest time of its next change.
     std::optional<model::Progress> offer = std::nullopt;
     base::Instant nextOffer = base::Instant::min();
   };

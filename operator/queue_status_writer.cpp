@@ -18,7 +18,7 @@ constexpr base::Instant::duration kLongPause = std::chrono::minutes(1);  // wher
 constexpr base::Instant::duration kFirstRetry = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
 constexpr std::size_t kMostAtOnce = 8;
-// With writers who are faster than we are. After so many the next word waits for its turn.
+// Conflicts with faster writers. After this many, the write backs off.
 constexpr int kMostConflicts = 20;
 
 const model::Condition* readyOf(const model::QueueStatus& status) {
@@ -97,7 +97,7 @@ std::optional<base::Instant> QueueStatusWriter::writeUnlessEarly(const model::Qu
   }
   const base::Instant due = dueAt(state, *queue);
   if (due > deps_.executor.now()) return due;
-  if (busy_ == kMostAtOnce) return std::nullopt;  // the end of one of them comes back here
+  if (busy_ == kMostAtOnce) return std::nullopt;  // the end of a write calls this again
   state.writing = true;
   ++busy_;
   state.conflicts = 0;
@@ -137,7 +137,7 @@ void QueueStatusWriter::written(const model::QueueName& name, const Word& word, 
   }
 }
 
-// That a new queue can be used is no news.
+// A new queue that is usable needs no Event.
 void QueueStatusWriter::reportChange(const model::QueueName& name, const Word& word) {
   const auto queue = deps_.cache.queues.find(name);
   const model::Condition* ready = readyOf(word.status);
@@ -157,10 +157,10 @@ void QueueStatusWriter::readAgain(const model::QueueName& name, const Word& word
                   }
                   deps_.cache.queues.applyWrite(answer->body);
                   const auto queue = deps_.cache.queues.find(name);
-                  // Another spec: what was said about the old one is over, and a cycle is on its way.
+                  // Another spec: the status for the old one is obsolete, and a cycle is on its way.
                   const bool same = queue && queue->uid == word.uid && queue->generation == word.generation;
                   if (!same) return done(name);
-                  // What is there cannot be read, or is what was refused: the same again would end the same.
+                  // The object cannot be decoded or is unchanged since the write: a repeat would fail again.
                   const bool learnt = queue->resourceVersion != states_[name].writtenFrom;
                   if (!mayRepeat || !learnt) return failed(name, word);
                   write(name, word, *queue);
@@ -174,7 +174,7 @@ void QueueStatusWriter::done(const model::QueueName& name) {
   turnOver(state);
 }
 
-// The word is kept, unless there is a newer one, since no other cycle may come.
+// Keeps the status unless a newer one waits, since no other cycle may come.
 void QueueStatusWriter::failed(const model::QueueName& name, const Word& word) {
   State& state = states_[name];
   if (!state.waiting) state.waiting = word;

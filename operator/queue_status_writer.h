@@ -18,13 +18,13 @@
 
 namespace trainyard::operator_ {
 
-// Writes what cycles find out about queues into their status. Cycles come by the dozen a second, so the
-// newest word waits until its queue's turn and replaces what was still waiting; nothing is written that is
-// there already. Decayed usage alone, which moves with the clock, is written once a minute.
+// Writes what cycles find out about queues into their status. Dozens of cycles may run in a second, so the
+// newest status waits for its queue's turn and replaces one that still waits. Unchanged values are not
+// written. Decayed usage alone, which moves with the clock, is written once a minute.
 //
-// Guarded by resourceVersion. After a conflict the queue is read again, and the same word written at once if
-// its spec is still the one it was said about; otherwise the next cycle has the next word. Lives on the
-// executor's loop.
+// Writes are guarded by resourceVersion. After a conflict the queue is read again, and the same status is
+// written at once if it still matches the queue's spec. Otherwise the next cycle provides the next status.
+// Lives on the executor's loop.
 class QueueStatusWriter {
  public:
   struct Dependencies {
@@ -33,9 +33,9 @@ class QueueStatusWriter {
     kube::ClusterCache& cache;
     OperatorMetrics& metrics;
     base::Logger log;
-    // A write ended that a cycle could not see yet: what it found may not hold against the new status.
+    // A write ended that the last cycle could not see, so that its findings may be outdated.
     std::function<void()> overtaken;
-    // Ready has another reason, and that is written.
+    // Called after a write that changed the reason of Ready.
     std::function<void(const model::Queue&, const model::Condition&)> changed = nullptr;
   };
 
@@ -44,8 +44,8 @@ class QueueStatusWriter {
   QueueStatusWriter(const QueueStatusWriter&) = delete;
   QueueStatusWriter& operator=(const QueueStatusWriter&) = delete;
 
-  // Of one cycle, about every queue whose status is not what it should be: what earlier ones said and this
-  // one does not is over.
+  // Takes one cycle's findings: every queue with a status that needs a change. Findings of earlier cycles
+  // that `news` does not repeat are dropped.
   void take(const std::vector<core::QueueNews>& news);
 
  private:
@@ -57,7 +57,7 @@ class QueueStatusWriter {
   struct State {
     std::optional<Word> waiting = std::nullopt;
     bool writing = false;
-    bool overtaken = false;  // a cycle ran meanwhile
+    bool overtaken = false;  // a cycle ran during the write
     int conflicts = 0;
     std::string writtenFrom = {};  // resourceVersion
     std::string readyReason = {};  // before the write under way
@@ -68,7 +68,7 @@ class QueueStatusWriter {
   using Answer = base::Result<kube::ApiResponse>;
 
   void writeDue();
-  // When its time has not come yet, when that is.
+  // If it is too early to write, returns when to write.
   std::optional<base::Instant> writeUnlessEarly(const model::QueueName& name, State& state);
   void armTimer(std::optional<base::Instant> due);
   [[nodiscard]] base::Instant dueAt(const State& state, const model::Queue& queue) const;

@@ -84,7 +84,7 @@ void ResizeMetrics::noteResult(const model::Job& before, const model::JobStatus&
       .increment();
 }
 
-// A new one goes before those that are known.
+// The newest pause comes first in the list.
 void ResizeMetrics::notePause(const model::Job& before, const model::JobStatus& after) {
   const auto& was = before.status.resize.lastPauseMillis;
   const auto& is = after.resize.lastPauseMillis;

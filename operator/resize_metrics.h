@@ -10,17 +10,17 @@
 
 namespace trainyard::operator_ {
 
-// What Prometheus is told of elastic gangs: Dorm's three terms and their bound, resizes by cause and result,
-// what they cost, and how far a size was from what was expected of it. No label names a job.
+// Metrics of elastic gangs: Dorm's three terms and their bound, resizes by cause and result, their cost, and
+// the speed at a size against the expected speed. No label names a job.
 class ResizeMetrics {
  public:
   explicit ResizeMetrics(telemetry::MetricsRegistry& registry);
 
-  // Gauges keep what the last cycle said in which any gang could have had another size.
+  // Gauges keep the values of the last cycle in which any gang could have had another size.
   void noteSizes(const std::optional<core::SizeTerms>& terms);
-  // A status that was written.
+  // Records a status write.
   void note(const model::Job& before, const model::JobStatus& after);
-  // By which speeds are expected, as the decisions do.
+  // Costs from which speeds are expected, as in the decisions.
   void setShapeCosts(const std::vector<model::ShapeCost>& costs);
 
  private:

@@ -95,7 +95,7 @@ void RunTimesKeeper::write() {
                   codec::encodeRunTimesPatch(resourceVersion_, times), guarded(&RunTimesKeeper::written));
 }
 
-// Whatever went wrong: what there is now is read before the next write.
+// After any error, the ConfigMap is read again before the next write.
 void RunTimesKeeper::written(const Answer& answer) {
   if (answer) {
     unwritten_ = false;

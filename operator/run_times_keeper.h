@@ -12,9 +12,9 @@
 
 namespace trainyard::operator_ {
 
-// Learns how long jobs of each kind take from the jobs that succeed (core/order/run_times.h), and keeps it in
-// one ConfigMap, so that it survives both the jobs, which people delete, and the leader. Looks every minute,
-// and writes every five at most.
+// Learns from succeeded jobs how long jobs of each kind run (core/order/run_times.h). Stores that in one
+// ConfigMap, so that it outlives the jobs, which users delete, and the leader. Checks every minute, and
+// writes every five minutes at most.
 //
 // Lives on the executor's loop; runs on the leader only.
 class RunTimesKeeper {
@@ -28,7 +28,7 @@ class RunTimesKeeper {
     base::Executor& executor;
     kube::ClusterCache& cache;
     base::Logger log;
-    std::function<void()> changed;  // there is more to know than at the last cycle
+    std::function<void()> changed;  // new run times were learnt
   };
 
   RunTimesKeeper(Options options, Dependencies dependencies);
@@ -37,7 +37,7 @@ class RunTimesKeeper {
   RunTimesKeeper& operator=(const RunTimesKeeper&) = delete;
 
   void start();
-  // Of the moment; never changed once given. Null as long as nothing was learnt.
+  // The current run times, as an immutable object. Null as long as nothing was learnt.
   [[nodiscard]] std::shared_ptr<const model::RunTimes> current() const { return current_; }
 
  private:
@@ -56,7 +56,7 @@ class RunTimesKeeper {
   Dependencies deps_;
   std::shared_ptr<const model::RunTimes> current_ = nullptr;
   std::string resourceVersion_;  // of the ConfigMap; empty: there is none
-  bool known_ = false;           // the ConfigMap was read, and nobody else has written it since
+  bool known_ = false;           // the ConfigMap was read, and no write of it has failed since
   bool unwritten_ = false;
   base::Instant nextWrite_ = base::Instant::min();
   base::TimerId timer_{};

@@ -11,20 +11,20 @@
 
 namespace trainyard::operator_ {
 
-// What would become of jobs that nobody has created, as `trainyard simulate` tells it.
+// Forecasts of jobs that do not exist, as `trainyard simulate` reports them.
 struct Simulation {
   std::vector<core::Forecast> forecasts = {};  // in the order of the jobs
   base::WallTime now{};
-  std::string policy = {};              // where it came from
+  std::string policy = {};              // source of the policy
   std::vector<std::string> notes = {};  // what the answers leave out
 };
 
-// The role as its pods will be, by what admission made of one, in the job's namespace; kInvalid as of
+// Gives the role the shape of its pods, taken from an admitted pod in the job's namespace. kInvalid as in
 // codec::decodeAdmittedPod().
 [[nodiscard]] base::Result<void> takeAdmittedPod(std::string_view pod, std::string_view ns,
                                                  model::Role& role);
 
-// core::forecast() of jobs whose shape is chosen first where they want one, as the operator does at
+// Calls core::forecast() after choosing the shapes of jobs that ask for one, as the operator does at
 // admission.
 [[nodiscard]] std::vector<core::Forecast> tryJobs(core::CycleInput input,
                                                   std::vector<std::shared_ptr<const model::Job>> jobs);

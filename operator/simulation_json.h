@@ -8,11 +8,11 @@
 
 namespace trainyard::operator_ {
 
-// {"items":[…],"now":…,"policy":…,"notes":[…]}: what `trainyard simulate -o json` prints and the console
-// answers.
+// Encodes {"items":[…],"now":…,"policy":…,"notes":[…]}, which `trainyard simulate -o json` prints and the
+// console returns.
 [[nodiscard]] std::string simulationJson(const Simulation& simulation);
 
-// The same back; of the jobs only what it tells. kInvalid names the field that cannot be used.
+// Decodes simulationJson(), which has few fields of the jobs. kInvalid names the unusable field.
 [[nodiscard]] base::Result<Simulation> readSimulation(std::string_view json);
 
 }  // namespace trainyard::operator_

@@ -16,29 +16,29 @@
 namespace trainyard::operator_ {
 namespace {
 
-// A thousand pods, which are the most at a time, are bound sooner; what is not has another reason.
+// A thousand pods, the most at a time, are bound within less. A pod that is not has another problem.
 constexpr std::chrono::seconds kOnItsWay{30};
 
-// It wants a record: else what is written counts, or nothing does.
+// True if the job still needs its record. Otherwise the written record counts, or none does.
 bool unrecorded(const model::Job& job) {
   const model::GangRecord& gang = job.status.gang;
   return !gang.placed && !gang.proposal && !job.finished() && model::gangMembers(job) == 1 &&
          !model::leftToOthers(job);
 }
 
-// The only member of a gang of one is number 0, whatever number a pod gives itself: a record might hold none
-// that large.
+// The only member of a single-pod job has index 0, whatever index a pod claims: a record may not be able to
+// hold a larger one.
 bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
   return pod.controllerUid == job.uid && core::namedAsMember(pod, job) && pod.member->index == 0 &&
          pod.member->epoch == job.status.gang.lastEpoch + 1;
 }
 
-// The record that the pod is the next of may be on its way: the list of jobs may be behind that of pods.
+// A job with a record may be outdated, because the list of jobs may lag behind that of pods.
 bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
   return unrecorded(job) || (model::gangMembers(job) == 1 && !job.finished() && isNextPodOf(pod, job));
 }
 
-// Whoever made the pod may have given it more than the template says: it holds what it asks for.
+// The pod may request more than the template, so the job is charged at least for the pod's requests.
 model::Charge chargeOf(const model::Job& job, const model::Pod& pod, const model::Snapshot& snapshot) {
   model::Charge charge =
       model::makeCharge(job.spec, core::askedQueue(job, snapshot), core::Priorities(snapshot).of(job));
@@ -69,7 +69,7 @@ void SingleRecords::podChanged(const PodPtr& before, const PodPtr& after) {
   if (replaced && before->bound()) podGone(key, *before);
   if (!after || !after->bound()) return;
   const auto job = cache_.jobs.find(key);
-  // Nearly all pods of a cluster are of jobs whose record is written.
+  // Nearly all pods of a cluster belong to jobs with a written record.
   if (job && !mayBeUnrecorded(*after, *job)) return;
   std::vector<PodPtr>& bound = entries_[key].bound;
   std::erase_if(bound, [&](const PodPtr& each) { return each->key == after->key; });
@@ -110,7 +110,7 @@ const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const 
 
 void SingleRecords::overlay(model::Snapshot& snapshot) {
   onTheirWay_ = 0;
-  // Both are sorted by key, and in a rush of jobs nearly each of them has an entry.
+  // Both lists are sorted by key, and in a rush nearly every job has an entry: walk them together.
   std::size_t next = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto& jobs = snapshot.jobs.items();
@@ -152,7 +152,7 @@ void SingleRecords::showOrphans(model::Snapshot& snapshot) {
     const auto at = std::lower_bound(pods.begin(), pods.end(), orphan.pod,
                                      [](const auto& pod, const auto& key) { return pod->key < key; });
     const bool found = at != pods.end() && (*at)->key == orphan.pod && (*at)->controllerUid == orphan.owner;
-    // The reply to its creation may be on its way.
+    // The reply to the pod's creation may still be on its way.
     if (!found) return orphan.from != nullptr || snapshot.now - orphan.madeAt >= kOnItsWay;
     const PodPtr& pod = *at;
     if (pod->bound() || pod->finished() || !pod->pinned) return true;
@@ -170,7 +170,7 @@ void SingleRecords::showOrphans(model::Snapshot& snapshot) {
 
 bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                           const model::Snapshot& snapshot) const {
-  // The list of jobs may be behind that of pods.
+  // The list of jobs may lag behind that of pods.
   if (!job) {
     entry.lost.reset();
     return !entry.bound.empty();
@@ -185,20 +185,20 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
   if (entry.lost && !isNextPodOf(*entry.lost, *job)) entry.lost.reset();
   const auto at = std::find_if(entry.bound.begin(), entry.bound.end(),
                                [&](const PodPtr& each) { return isNextPodOf(*each, *job); });
-  // What this leader did not make may be anybody's: it counts for no queue that its namespace may not use.
+  // A pod that this leader did not make counts only if its namespace may use the queue.
   const bool counts =
       entry.made || core::queueOpenTo(core::askedQueue(*job, snapshot), job->key.ns, snapshot);
   const PodPtr bound = at == entry.bound.end() || !counts ? nullptr : *at;
   if (!counts) entry.lost.reset();
   if (!bound && !entry.lost && !entry.made) return !entry.bound.empty();
-  // The lost one's address has stood for it while it was bound.
+  // The lost pod's own address stood for it while it was bound, so another one stands for its loss.
   const void* by = bound        ? static_cast<const void*>(bound.get())
                    : entry.lost ? static_cast<const void*>(&entry.lost)
                                 : entry.made.get();
   if (entry.seenAs.from != job || entry.seenAs.by != by) {
     auto copy = std::make_shared<model::Job>(*job);
     copy->status.gang = recordOf(entry, *job, bound, snapshot);
-    // It was placed, and has lost its member: else the pod would be made again as if it had never been.
+    // The job was placed and lost its member. Otherwise its pod would be made again as if it were new.
     if (!bound && entry.lost) copy->status.gang = core::mergeProposal(*copy);
     copy->recordUnwritten = true;
     entry.seenAs = {job, std::move(copy), by};
@@ -211,7 +211,7 @@ model::GangRecord SingleRecords::recordOf(const Entry& entry, const model::Job& 
                                           const model::Snapshot& snapshot) const {
   if (!bound && !entry.lost) return *entry.made;
   model::GangRecord record = core::recordOfPod(job, bound ? *bound : *entry.lost, settings_);
-  // What the job says by now is nothing that it was admitted as; a successor knows no better.
+  // The spec may have changed since admission, so `made` is preferred. A new leader has only the spec.
   record.charge = entry.made ? entry.made->charge : chargeOf(job, bound ? *bound : *entry.lost, snapshot);
   return record;
 }

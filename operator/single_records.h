@@ -11,28 +11,28 @@
 
 namespace trainyard::operator_ {
 
-// Records of gangs of one that are not written yet (docs/protocol.md, "A gang of one"): from the plan to make
-// its pod until that is bound, the place that this leader chose; then the place where it is bound, whoever
-// chose it.
+// Unwritten records of single-pod jobs (docs/protocol.md, "A gang of one"). From the plan to make the pod
+// until the pod is bound, a record has the node that this leader chose. After that it has the node where the
+// pod is bound, whichever program chose that.
 //
 // Lives on the executor's loop.
 class SingleRecords {
  public:
   SingleRecords(kube::ClusterCache& cache, core::Settings settings);
 
-  // This leader makes the job's pod, for this record.
+  // Call when this leader makes the job's pod with this record.
   void making(const model::Job& job, model::GangRecord record, base::WallTime now);
-  // Another pod came first: what it is counts, once it is bound.
+  // Drops the plan because another pod came first, which counts once it is bound.
   void forget(const model::ObjectKey& job);
-  // The place that was chosen for the job's pod; null when this leader makes none.
+  // The record with the node chosen for the job's pod; null if this leader makes none.
   [[nodiscard]] const model::GangRecord* made(const model::ObjectKey& job) const;
 
-  // Pods that this leader made lately, and that were not bound when the last snapshot was overlaid.
+  // Pods that this leader made recently and that were not bound at the last overlay().
   [[nodiscard]] std::size_t onTheirWay() const { return onTheirWay_; }
 
-  // Gives the snapshot's jobs their records. The same object for the same job, pod and plan, so that it
-  // counts as a change once only. A pod that this leader made for a job that has gone since is shown where it
-  // may be bound at any time, until it is known to be, or gone.
+  // Gives the snapshot's jobs their records. Uses the same object for the same job, pod and plan, so that it
+  // counts as a change only once. A pod made for a job that is gone is shown on the node where it may still
+  // be bound, until it is bound or gone.
   void overlay(model::Snapshot& snapshot);
 
  private:
@@ -41,17 +41,17 @@ class SingleRecords {
     model::Uid uid;  // of the job that `made` is for
     std::shared_ptr<const model::GangRecord> made = nullptr;
     base::WallTime madeAt{};
-    // All that are bound and say that they are the job's, which anybody can write: which of them is, its
-    // name, owner and epoch tell. Another one may be of the job that had the name before.
+    // All bound pods that claim to be the job's, which any user can write. Name, owner and epoch decide which
+    // one is. Others may belong to an earlier job of the same name.
     std::vector<PodPtr> bound = {};
-    PodPtr lost = nullptr;  // the job's, that was bound and is gone: its gang has to start anew
+    PodPtr lost = nullptr;  // the job's pod that was bound and is gone: the gang must restart
     struct {
       std::shared_ptr<const model::Job> from, to;
       const void* by = nullptr;  // pod or record
     } seenAs = {};
   };
 
-  // Made for a job that is gone; nothing else tells where it belongs.
+  // A pod made for a job that is gone; no other record shows its node.
   struct Orphan {
     model::ObjectKey pod;
     model::Uid owner;
@@ -63,7 +63,7 @@ class SingleRecords {
   void podGone(const model::ObjectKey& job, const model::Pod& pod);
   void orphan(const model::ObjectKey& job, Entry& entry);
   void showOrphans(model::Snapshot& snapshot);
-  // False: nothing is left to be known of it.
+  // Returns false if the entry holds nothing more and can be erased.
   [[nodiscard]] bool apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                            const model::Snapshot& snapshot) const;
   [[nodiscard]] model::GangRecord recordOf(const Entry& entry, const model::Job& job, const PodPtr& bound,

@@ -10,7 +10,7 @@ namespace trainyard::operator_ {
 
 namespace {
 
-// Far above the templates of one cluster; reaching it only costs dry-runs that were made before.
+// Far above the templates of one cluster. Reaching it only costs repeated dry-runs.
 constexpr std::size_t kMaxOutcomes = 20'000;
 constexpr base::Instant::duration kFirstRefusal = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRefusal = std::chrono::seconds(30);
@@ -59,7 +59,7 @@ std::shared_ptr<const model::Job> TemplateChecks::asAdmitted(const std::shared_p
   for (model::Role& role : enlarged->spec.roles) {
     const auto shape = shapes.find(role.name);
     if (shape == shapes.end()) continue;
-    // No dry-run tells where volumes are, nor which are counted.
+    // A dry-run shows neither where volumes are nor which of them are counted.
     auto tiedTo = std::move(role.shape.volumeAffinity);
     const model::Resources::Extended counted = role.shape.requests.extendedAll();
     role.shape = shape->second;

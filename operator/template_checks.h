@@ -15,18 +15,18 @@
 
 namespace trainyard::operator_ {
 
-// What the API server said of pod templates, by namespace and template hash: a thousand equal jobs cost one
-// dry-run. In memory only; a successor asks again.
+// Results of the API server's dry-runs of pod templates, by namespace and template hash: a thousand equal
+// jobs cost one dry-run. In memory only; a new leader repeats them.
 class TemplateChecks {
  public:
-  // What a pod of each role asks of its node once the API server's admission has had its say (LimitRange,
-  // RuntimeClass overhead, injected sidecars and selectors); only roles where that differs from the template.
+  // What a pod of each role requires of its node after the API server's admission (LimitRange, RuntimeClass
+  // overhead, injected sidecars and selectors). Holds only roles that differ from their template.
   using AdmittedShapes = std::map<std::string, model::PodShape>;
 
-  // Absent: not known. Empty: the templates are fine. Otherwise what is wrong with which field.
+  // Absent: unknown. Empty: the templates are valid. Otherwise: what is wrong with which field.
   [[nodiscard]] std::optional<std::string> outcome(const model::Job& job, base::Instant now) const;
-  // Whether the outcome is that a job's templates are fine, for many jobs in turn: neighbours are often
-  // alike.
+  // Reports for many jobs in turn whether their templates are valid. Keeps the last answer, since neighbours
+  // often have equal templates.
   class Fine {
    public:
     Fine(const TemplateChecks& checks, base::Instant now) : checks_(checks), now_(now) {}
@@ -38,46 +38,46 @@ class TemplateChecks {
     const model::Job* last_ = nullptr;
     bool fine_ = false;
   };
-  // Puts asAdmitted() of its jobs into the snapshot, and lets go of all that it does not have any more.
+  // Replaces the snapshot's jobs by asAdmitted(), and drops the copies of jobs that it does not have.
   void overlay(model::Snapshot& snapshot);
-  // The job with the shapes that its pods will have; nullptr where they are those of its templates.
-  // Planning with the templates alone would reserve too little, and every such attempt would end at the
+  // The job with the shapes that its pods will have; nullptr if they equal those of its templates.
+  // Planning with the templates alone would reserve too little, and every such attempt would fail at the
   // barrier.
   [[nodiscard]] std::shared_ptr<const model::Job> asAdmitted(const std::shared_ptr<const model::Job>& job);
 
-  // Marks the question as asked; false when an equal job's is under way. Ends with passed(), failed…() or
-  // unanswered().
+  // Marks the question as asked. Returns false if the question of an equal job is under way. Must be followed
+  // by passed(), failed…() or unanswered().
   [[nodiscard]] bool ask(const model::Job& job) { return asked_.insert(keyOf(job)).second; }
   [[nodiscard]] bool asked(const model::Job& job) const { return asked_.contains(keyOf(job)); }
   void unanswered(const model::Job& job) { asked_.erase(keyOf(job)); }
 
   void passed(const model::Job& job, AdmittedShapes shapes);
-  // The operator itself cannot make a pod of the template.
+  // Records that the operator itself cannot make a pod of the template.
   void failed(const model::Job& job, std::string message);
-  // The API server refused it, with 403 or 422. Every such refusal may pass: quotas, LimitRanges, policies,
-  // webhooks and ServiceAccounts decide on it besides the template, and they cannot all be watched. It is
-  // asked again after 1 s, 2 s, 4 s and so on, at most 30 s; if more than 300 templates are refused, so
-  // rarely that no more than ten are asked a second.
+  // Records that the API server refused the pod with 403 or 422. Every such refusal may be transient: quotas,
+  // LimitRanges, policies, webhooks and ServiceAccounts decide besides the template, and not all can be
+  // watched. The check is repeated after 1 s, 2 s, 4 s and so on, at most 30 s. With more than 300 refused
+  // templates the delay grows, so that at most ten checks run per second.
   void failedForNow(const model::Job& job, std::string message, base::Instant now);
-  // An attempt failed: what admission does to the pods may have changed, so the next one asks again.
+  // After a failed attempt: admission may have changed, so the next attempt checks the templates again.
   void forget(const model::Job& job);
 
-  // When the next such refusal is to be asked about again.
+  // When the next refused template is to be checked again.
   [[nodiscard]] std::optional<base::Instant> nextWake(base::Instant now) const;
 
  private:
   struct Outcome {
     std::string message;
     base::Instant until = base::Instant::max();
-    int refusals = 0;  // in a row, of those that may pass
+    int refusals = 0;  // transient ones in a row
     AdmittedShapes shapes = {};
   };
   struct Enlarged {
     std::shared_ptr<const model::Job> from;
     std::shared_ptr<const model::Job> to;
   };
-  // Namespace, hash of the templates, and whether the job asks for more memory than they say, as it ran out
-  // of it: others with these templates do not.
+  // Namespace, template hash, and whether the job requests more memory than its templates because it ran out
+  // of memory. Other jobs with these templates do not.
   using Key = std::tuple<std::string, std::string, bool>;
   using KeyView = std::tuple<std::string_view, std::string_view, bool>;
   struct Less {
@@ -93,13 +93,13 @@ class TemplateChecks {
 
   std::set<Key> asked_;
   std::map<Key, Outcome, Less> outcomes_;
-  std::set<Key> refusedForNow_;                  // of outcomes_; few, where those may be many
-  std::set<Key> reshaped_;                       // of outcomes_, those with shapes; mostly none
+  std::set<Key> refusedForNow_;                  // subset of outcomes_; usually few
+  std::set<Key> reshaped_;                       // subset of outcomes_ with shapes; mostly empty
   std::map<model::ObjectKey, Enlarged> copies_;  // made once for each version of a job
 };
 
-// Whether two shapes ask the same of a node at placing time. The tolerations that every pod gets for nodes
-// that become unready decide about eviction, not about placing.
+// True if two shapes require the same of a node for placement. The tolerations that every pod gets for
+// unready nodes concern eviction, not placement.
 [[nodiscard]] bool placeAlike(const model::PodShape& a, const model::PodShape& b);
 
 }  // namespace trainyard::operator_

@@ -11,14 +11,14 @@
 
 namespace trainyard::operator_ {
 
-// Nodes that have lost the label with their type of GPU keep that type in snapshots for kKeep: the programs
-// that set such labels take them away for a moment when they restart. Quotas by type would count nothing
-// meanwhile, and let in twice as much. A node that is made anew, or has another type, is believed at once.
+// Snapshots keep the GPU type of a node for kKeep after the node lost its type label. The programs that set
+// such labels remove them for a moment when they restart. Quotas by type would otherwise count nothing and
+// admit twice as much. A recreated node, or a node with another type, counts as such at once.
 class TypeLabels {
  public:
   static constexpr std::chrono::minutes kKeep{60};
 
-  // `label`: the policy's name of the label, as it is at the moment; `now`: the time.
+  // `label` returns the policy's current name of the label; `now` returns the time.
   TypeLabels(kube::ClusterCache& cache, std::function<std::string()> label,
              std::function<base::WallTime()> now);
 

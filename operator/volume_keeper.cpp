@@ -100,7 +100,7 @@ void VolumeKeeper::overlayJobs(model::Snapshot& snapshot, const model::Volumes& 
   }
 }
 
-// Of the jobs' templates most have no volumes of their own, and then no node changes.
+// Most jobs' templates have no ephemeral volumes, and then no node changes.
 void VolumeKeeper::overlayNodes(model::Snapshot& snapshot, const model::Volumes& volumes, bool changed) {
   const bool any = std::any_of(tied_.begin(), tied_.end(), [](const auto& each) {
     const auto& roles = each.second.from->spec.roles;

@@ -14,14 +14,14 @@
 
 namespace trainyard::operator_ {
 
-// Follows volumes for the jobs whose templates have any, and puts into snapshots where those tie them to, and
+// Follows the volumes of jobs that use any. Adds to snapshots which nodes the volumes tie the jobs to, and
 // how many local volumes nodes have for them.
 class VolumeKeeper {
  public:
-  // `changed`: something that a job names has changed.
+  // `changed` is called when a volume object changes while any job uses volumes.
   VolumeKeeper(kube::ClusterCache& cache, const base::Logger& log, std::function<void()> changed);
 
-  // Before anything else is put over it: jobs that are not as in the cache are looked at anew each time.
+  // Call before other overlays: jobs that differ from the cache are recomputed each time.
   void overlay(model::Snapshot& snapshot);
 
   [[nodiscard]] kube::VolumeCaches& caches() { return caches_; }
@@ -40,9 +40,9 @@ class VolumeKeeper {
   void overlayNodes(model::Snapshot& snapshot, const model::Volumes& volumes, bool changed);
 
   kube::VolumeCaches caches_;
-  model::Volumes last_;       // that the jobs were tied by
-  std::string lastLevel_;     // likewise
-  bool usesChanged_ = false;  // since then
+  model::Volumes last_;       // basis of tied_
+  std::string lastLevel_;     // basis of tied_
+  bool usesChanged_ = false;  // since last_
   std::map<model::ObjectKey, std::vector<model::ClaimUse>> uses_;
   std::set<model::ObjectKey> jobs_;        // with volumes
   std::map<model::ObjectKey, Tied> tied_;  // the same object for the same job and volumes

@@ -13,7 +13,7 @@ constexpr int kNice = 5;
 
 WorkerThread::WorkerThread(base::Executor& loop) : answers_(loop) {
   thread_ = std::thread([this] {
-    // Of this thread alone, as Linux has it; without it it works as well.
+    // On Linux, nice() affects the calling thread only. A failure does no harm.
     [[maybe_unused]] const int set = ::nice(kNice);
     work_.run();
   });

@@ -7,11 +7,11 @@
 
 namespace trainyard::operator_ {
 
-// Does what takes long, one after the other, behind everything else that the machine has to do. What is under
-// way when this goes is awaited, what waits is dropped. To be made after base::onStopSignal(), as any thread.
+// Runs long tasks one after the other, at low priority. The destructor waits for the running task and drops
+// waiting ones. Must be created after base::onStopSignal(), as any thread.
 class WorkerThread {
  public:
-  // Answers come on `loop`.
+  // Posts answers to `loop`.
   explicit WorkerThread(base::Executor& loop);
   ~WorkerThread();
   WorkerThread(const WorkerThread&) = delete;

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kNamespace = "default";
 
-// The same answers as those of `kubectl apply --dry-run=server --validate=strict`.
+// Gives the same answers as `kubectl apply --dry-run=server --validate=strict`.
 std::string refusalOf(const Json& job) {
   static const auto types = sim::ApiServer::readTypes(sim::clusterCrds());
   if (!types) return types.error().message;
@@ -26,7 +26,7 @@ std::string refusalOf(const Json& job) {
   if (!server) return server.error().message;
   const std::string space = fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNamespace);
   (void)(*server)->handle(
-      {.method = net::Method::kPost, .target = "/api/v1/namespaces", .body = space});  // it may be there
+      {.method = net::Method::kPost, .target = "/api/v1/namespaces", .body = space});  // it may exist already
   const net::HttpResponse response = (*server)->handle(
       {.method = net::Method::kPost,
        .target = fmt::format("/apis/trainyard.dev/v1alpha1/namespaces/{}/trainingjobs?fieldValidation=Strict",
@@ -38,8 +38,8 @@ std::string refusalOf(const Json& job) {
   return status.is_object() ? status.value("message", response.body) : response.body;
 }
 
-// "template.spec.containers[0].env[1].value: true is no text": YAML reads yes, off and 010 as other values,
-// and the API server of a pod takes texts only.
+// Notes values such as "template.spec.containers[0].env[1].value: true is no text". YAML parses yes, off and
+// 010 as other types, and the API server accepts only texts for these fields of a pod.
 void checkTexts(const Json& value, const std::string& path, std::vector<Note>& notes) {
   if (value.is_string() || value.is_null()) return;
   notes.push_back(
@@ -99,7 +99,7 @@ std::vector<Note> checkConverted(const std::string& json) {
   if (!job.is_object() || !job.contains("metadata")) return {};
   job["metadata"]["namespace"] = kNamespace;
   const std::string name = job["metadata"].value("name", std::string());
-  // What stands for a name that is to be put in.
+  // The name is missing or a placeholder: use a stand-in.
   if (name.empty() || name.find('$') != std::string::npos) {
     job["metadata"].erase("generateName");
     job["metadata"]["name"] = "job";

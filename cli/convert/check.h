@@ -7,9 +7,9 @@
 
 namespace trainyard::cli {
 
-// What the API server or the operator would refuse of a TrainingJob, or could do only in part: by the
-// resource definition and the rules of admission that this program was built with. Without a cluster; a name
-// or a namespace that is still to be given is no fault.
+// Returns what the API server or the operator would refuse in a TrainingJob, or could do only in
+// part. Uses the CRD and the admission rules of this build, without a cluster. A name or a
+// namespace that is still missing is not an error.
 [[nodiscard]] std::vector<Note> checkConverted(const std::string& json);
 
 }  // namespace trainyard::cli

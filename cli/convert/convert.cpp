@@ -25,7 +25,7 @@ Drafter drafterOf(std::string_view kind) {
   return kind == "TrainJob" ? draftTrainJob : draftVolcanoJob;
 }
 
-// A number that is still to be put in is no text: without quotes it becomes one.
+// Removes the quotes from placeholders of numbers, so that the replaced value is a number and not a text.
 std::string withPlainPlaceholders(std::string yaml) {
   static const re2::RE2 kNumber(
       R"re((?m)^(\s*(?:- )?(?:replicas|minReplicas|maxReplicas|minAvailable|maxRestarts|ttlSecondsAfterFinished|activeDeadlineSeconds): )"(\$(?:\w+|\{[^"{}]+\}))"$)re");
@@ -131,7 +131,7 @@ class FileConverter {
 
 namespace {
 
-// YAML reads a name such as off or 017 as another value.
+// YAML parses a name such as off or 017 as another type.
 std::string namesThatAreNoText(const Json& whole) {
   for (const char* key : {"name", "generateName", "namespace"}) {
     const Json value = get(whole, "metadata", key);
@@ -164,7 +164,7 @@ base::Result<Converted> convertJob(const std::string& json, const Beside& beside
     for (Note& each : checkConverted(converted->json)) converted->notes.push_back(std::move(each));
     return converted;
   } catch (const Json::exception& error) {
-    // A list where an object belongs, for instance: its own API server would have refused it.
+    // The object is malformed, such as a list in place of an object: its API server would have refused it.
     return base::fail(base::ErrorCode::kInvalid,
                       fmt::format("{} is not well-formed: {}", source.kind, error.what()));
   }

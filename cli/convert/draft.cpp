@@ -104,7 +104,7 @@ void JobDraft::noteUnknown(const Json& object, const std::string& path, const st
     if (value.is_null()) continue;
     if (!facts_.knows(inner))
       lost(fmt::format("{}: not carried over", said));
-    else if (!facts_.hasRow(inner) && !facts_.knows(inner + ".*"))  // readers of each of several call this
+    else if (!facts_.hasRow(inner) && !facts_.knows(inner + ".*"))  // callers handle each of several
       noteUnknown(value, inner, said);
   }
 }
@@ -130,7 +130,7 @@ RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, 
   return &roles_.back();
 }
 
-// [a-z][a-z0-9]*, at most 16: pods are named JOB-ROLE-INDEX.
+// A role name is [a-z][a-z0-9]* with at most 16 letters, because pods are named JOB-ROLE-INDEX.
 std::string JobDraft::roleName(const std::string& original) {
   std::string name;
   for (const char each : original) {
@@ -201,7 +201,7 @@ void JobDraft::settlePriority() {
   if (!priority.is_null()) spec_["priorityClassName"] = std::move(priority);
 }
 
-// Texts that name a member as it is not called any more name it as it is.
+// Replaces the former names of members in texts by their names in the converted job.
 void JobDraft::renameMembers() {
   for (const RoleDraft& renamed : roles_) {
     if (renamed.formerPrefix.empty() || name_.empty()) continue;
@@ -248,7 +248,7 @@ base::Result<Converted> JobDraft::finish() {
     spec_["roles"].push_back(std::move(role));
   }
   Json spec = Json::object();
-  // In the order in which people read them.
+  // In the order in which people read the fields.
   for (const char* key : {"framework", "queue", "priorityClassName", "preemptible", "roles", "elastic",
                           "gang", "scheduling", "locality", "estimate", "run", "success", "failure"}) {
     copy(spec_, key, spec, key);

@@ -23,7 +23,7 @@ Json onCodes(Json rule, const char* op, Json values) {
   return rule;
 }
 
-// No operator matches every code: 1, and all but 1.
+// No operator of exit codes matches every code: use one rule for 1, and one for all codes except 1.
 void addForAllCodes(OnFailure what, const std::vector<std::string>& roles, Json& rules) {
   rules.push_back(onCodes(ruleOf(what, roles), "In", Json::array({1})));
   rules.push_back(onCodes(ruleOf(what, roles), "NotIn", Json::array({1})));

@@ -8,26 +8,26 @@
 
 namespace trainyard::cli {
 
-// What follows a member's failure in the other system; included by the converters alone.
+// The reaction of the other system to a member's failure; only converters include this file.
 enum class OnFailure {
   kEnd,         // the job fails
-  kRestart,     // it is started again, and that is counted
-  kByExitCode,  // codes from 128 on are started again, others end the job
+  kRestart,     // the member restarts, and the restart is counted
+  kByExitCode,  // codes from 128 on restart the member, others end the job
 };
 
-// Collects what follows failures of each role, and writes it as spec.failure.
+// Collects the reactions to failures of each role, and writes them as spec.failure.
 class FailureDraft {
  public:
   void role(const std::string& name, OnFailure what) { roles_.push_back({name, what}); }
-  // A rule of its own, which comes before those of roles. No roles: all.
+  // Adds a rule for one exit code; it comes before the rules of roles. No roles: all roles.
   void exitCode(int code, OnFailure what, std::vector<std::string> roles);
-  void disruption(std::vector<std::string> roles);  // a member that is evicted ends the job
-  // How many restarts; without it as many as the field takes.
+  void disruption(std::vector<std::string> roles);  // an evicted member ends the job
+  // Sets the number of restarts; without it, the largest number that the field accepts.
   void limit(Json restarts) { limit_ = std::move(restarts); }
-  // Only the failed member is started again.
+  // Only the failed member restarts.
   void memberOnly() { memberOnly_ = true; }
 
-  // spec.failure; null where nothing was collected.
+  // Returns spec.failure; null if nothing was collected.
   [[nodiscard]] Json write() const;
 
  private:
@@ -43,7 +43,7 @@ class FailureDraft {
   bool memberOnly_ = false;
 };
 
-// The most that spec.failure.maxRestarts takes, for systems that restart for ever.
+// The largest value of spec.failure.maxRestarts, for systems that restart forever.
 inline constexpr int kMostRestarts = 1000;
 
 }  // namespace trainyard::cli

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Empty where it is not there, or no text.
+// Empty if the field is missing or not a text.
 std::string textAt(const Json& object, const char* path) {
   const Json::json_pointer pointer(path);
   return object.contains(pointer) && object[pointer].is_string() ? object[pointer].get<std::string>()

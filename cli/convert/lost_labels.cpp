@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// As Prometheus writes it: "__meta_kubernetes_pod_label_training_kubeflow_org_replica_index".
+// Returns Prometheus' name: "__meta_kubernetes_pod_label_training_kubeflow_org_replica_index".
 std::string metaLabel(std::string_view key) {
   std::string name = "__meta_kubernetes_pod_label_";
   for (const char each : key) name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
@@ -20,7 +20,7 @@ std::string metaLabel(std::string_view key) {
 
 bool isSelector(const std::string& key) { return key == "matchLabels" || key.ends_with("elector"); }
 
-// A key without domain is another thing's too, unless a selector has it.
+// A key without a domain may mean something else, unless it is in a selector.
 bool names(const Json& value, std::string_view key, bool selects) {
   const bool qualified = key.find('/') != std::string_view::npos;
   if (value.is_string()) {

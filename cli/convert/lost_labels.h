@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// Labels that the object names, by selectors, as targets of a monitor and the like, that pods of `facts` have
-// and members of the converted job have not, each with what they have in its place.
+// Returns a line, with the replacement, for each label that the object's selectors or monitor targets name.
+// Only labels count that pods of `facts` have and members of the converted job lack.
 [[nodiscard]] std::vector<std::string> lostLabels(const std::string& json, const SystemFacts& facts);
 
 }  // namespace trainyard::cli

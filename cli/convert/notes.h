@@ -6,15 +6,15 @@
 
 namespace trainyard::cli {
 
-// How much of its meaning a part of the original keeps.
+// How much of its meaning a part of the original job keeps.
 enum class Severity {
-  kKept,        // the same, by what the note names
-  kChanged,     // works, but not in the same way
+  kKept,        // the same effect, by what the note names
+  kChanged,     // works, but differently
   kLost,        // left out
-  kCannotWork,  // refused as it is written, or the program would miss what it needs
+  kCannotWork,  // refused as it is written, or the program would miss something that it needs
 };
 
-// One line about a part of the original.
+// One line about a part of the original job.
 struct Note {
   Severity severity = Severity::kKept;
   std::string text;
@@ -24,11 +24,11 @@ struct Note {
 // "kept", "changed", "lost", "cannot work".
 [[nodiscard]] std::string_view toString(Severity severity);
 
-// kKept without notes.
+// kKept if there are no notes.
 [[nodiscard]] Severity worstOf(const std::vector<Note>& notes);
 
-// Exit status of `trainyard convert`: 0 where all keeps its meaning, 3 where something changed or is lost, 4
-// where something cannot work as it is written.
+// Returns the exit status of `trainyard convert`: 0 if everything keeps its meaning, 3 if something changed
+// or is lost, 4 if something cannot work as it is written.
 [[nodiscard]] int exitStatusOf(Severity worst);
 
 }  // namespace trainyard::cli

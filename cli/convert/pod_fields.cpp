@@ -12,7 +12,7 @@ struct Field {
   std::string_view type = {};
 };
 
-// As of Kubernetes 1.36 (k8s.io/api/core/v1).
+// The fields of Kubernetes 1.36 (k8s.io/api/core/v1).
 constexpr std::array kPodSpec{Field{"activeDeadlineSeconds"},
                               Field{"affinity"},
                               Field{"automountServiceAccountToken"},

@@ -58,7 +58,7 @@ class PyTorchJob {
   }
 
  private:
-  // Kubeflow takes the keys in any case.
+  // Kubeflow accepts the keys in any case.
   void addReplicas(const char* name) {
     Json one;
     const Json specs = get(spec_, "pytorchReplicaSpecs");
@@ -70,7 +70,7 @@ class PyTorchJob {
     }
     if (one.is_null()) return;
     Json replicas = get(one, "replicas");
-    // Scaled to nothing, for the moment.
+    // The workers are scaled to 0 at present.
     if (!elastic_.is_null() && sameIgnoringCase(name, "Worker") && replicas == 0) {
       const Json least = get(elastic_, "minReplicas");
       replicas = least.is_number_integer() && least > 0 ? least : Json(1);
@@ -96,7 +96,7 @@ class PyTorchJob {
     } else {
       draft_.failures().role(role.name, OnFailure::kRestart);
       restarts_.emplace_back(role.original, text);
-      noteScratch(role, draft_);  // what the kubelet starts again in its pod keeps the pod's volumes
+      noteScratch(role, draft_);  // a container that the kubelet restarts keeps the pod's volumes
       if (text == "Always")
         draft_.changed(
             fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
@@ -112,13 +112,13 @@ class PyTorchJob {
           role, policy, memberOnly_ ? "the failed member alone starts" : "the whole gang starts"));
   }
 
-  // Survivors go on, and torchrun meets at c10d, as there.
+  // Surviving members continue, and torchrun meets at c10d, as in Kubeflow.
   void restartMembers() {
     memberOnly_ = true;
     draft_.failures().memberOnly();
   }
 
-  // Whether the command gives the number of nodes, instead of torchrun's own variable.
+  // Returns true if the command has a fixed number of nodes: no range, and not torchrun's own variable.
   [[nodiscard]] bool fixesNodes(const RoleDraft& role) const {
     static const re2::RE2 kFlag(R"re(--?(?:nnodes|num[-_]machines|num[-_]nodes)(?:=|\s+)["']?([^\s"']+))re");
     static const re2::RE2 kRange(R"(\d+:\d+)");
@@ -135,7 +135,7 @@ class PyTorchJob {
     return false;
   }
 
-  // Kubeflow resizes a job by an autoscaler, which it makes for `metrics` only.
+  // Kubeflow resizes a job only by an autoscaler, which it creates only if `metrics` is set.
   void addElastic() {
     addTorchOptions();
     const RoleDraft* worker = draft_.findRole("worker");
@@ -143,7 +143,7 @@ class PyTorchJob {
     const Json size = worker->replicas;
     const Json least = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
     const Json most = get(elastic_, "maxReplicas").is_null() ? size : get(elastic_, "maxReplicas");
-    // torchrun starts with `least` nodes, and goes on with them when others are lost.
+    // torchrun starts with `least` nodes, and continues with them when others are lost.
     const bool bounded = !get(elastic_, "minReplicas").is_null() && !get(elastic_, "maxReplicas").is_null();
     const std::string nodes = bounded ? fmt::format("{}:{}", wordOf(least), wordOf(most)) : wordOf(size);
     if (get(elastic_, "metrics").is_null()) {
@@ -196,7 +196,7 @@ class PyTorchJob {
       draft_.lost("elasticPolicy.standalone: write --standalone into the command");
   }
 
-  // WORLD_SIZE is the product; torchrun reads how many processes to start.
+  // WORLD_SIZE is the number of nodes times processes; torchrun reads the number of processes.
   void addProcesses() {
     const std::string processes = this->processes();
     static const re2::RE2 kNumber("[0-9]{1,6}");
@@ -275,7 +275,7 @@ class PyTorchJob {
           "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no gang holds places by halves");
   }
 
-  // An elastic job without master has succeeded with the first of its workers.
+  // An elastic job without a master succeeds with the first of its workers.
   void addSuccess() {
     if (elastic_.is_null() || draft_.findRole("master") != nullptr || draft_.members() < 2) return;
     draft_.set("success", "operator", "Any");
@@ -283,7 +283,7 @@ class PyTorchJob {
     draft_.kept("elasticPolicy: the job has succeeded when one worker has (spec.success)");
   }
 
-  // Kubeflow serves every pod's name by a Service of its own.
+  // Kubeflow creates a Service for the name of each pod.
   void addMemberNames() {
     const std::string own = draft_.name().empty() ? "" : re2::RE2::QuoteMeta(draft_.name()) + "|";
     const std::string member =

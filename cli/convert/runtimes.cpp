@@ -15,7 +15,7 @@ constexpr const char* kFrameworkLabel = "trainer.kubeflow.org/framework";
 constexpr const char* kLauncherJob = "launcher";
 constexpr const char* kStepLabel = "trainer.kubeflow.org/trainjob-ancestor-step";
 
-// A part of a runtime's label, of its mlPolicy or of its name.
+// A part of a runtime's label, mlPolicy or name, and the framework that it stands for.
 struct WordFact {
   std::string_view word;
   std::string_view framework;
@@ -52,7 +52,7 @@ std::string frameworkOf(const Json& runtime, const std::string& name) {
     return found;
   if (!get(runtime, "metadata", "labels", kFrameworkLabel).is_null()) return "Custom";
   if (std::string found = frameworkIn(name); !found.empty()) return found;
-  // No framework: nodes get their number only.
+  // Without a framework, nodes receive only their number.
   return "Custom";
 }
 
@@ -70,7 +70,7 @@ void readJobs(const Json& runtime, Runtime& result) {
       if (chosen.is_null() || textOf(get(job, "name")) == "node") chosen = job;
     }
   }
-  Json begun = chosen;  // its end is the TrainJob's
+  Json begun = chosen;  // the TrainJob ends with this job
   for (const Json& job : jobs) {
     const std::string name = textOf(get(job, "name"));
     if (name == textOf(get(chosen, "name"))) continue;
@@ -91,7 +91,7 @@ void readJobs(const Json& runtime, Runtime& result) {
   }
 }
 
-// What the runtime's JobSet does with its Jobs.
+// Notes how the runtime's JobSet controls its Jobs.
 void noteJobSet(const Runtime& runtime, const std::string& said, JobDraft& draft) {
   const Json set = get(runtime.object, "spec", "template", "spec");
   if (!get(set, "failurePolicy", "maxRestarts").is_null())

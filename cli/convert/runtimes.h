@@ -5,31 +5,31 @@
 
 #include "cli/convert/draft.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// What a TrainJob gets from its runtime.
+// The parts of a TrainJob that come from its runtime.
 struct Runtime {
   std::string name;
-  std::string framework;  // empty where it is not known
-  bool found = false;     // its object is among the files
-  Json object;            // the whole of it
-  Json pod;               // template of its nodes; null where it is not known
+  std::string framework;  // empty if it is not known
+  bool found = false;     // the files contain its object
+  Json object;            // the whole object
+  Json pod;               // template of its nodes; null if it is not known
   Json launcher;          // template of its job "launcher"; null without one
   std::string container = "node";
   Json nodes;                       // mlPolicy.numNodes
   Json processes;                   // mlPolicy.*.numProcPerNode
   bool launcherIsNode = true;       // mlPolicy.mpi.runLauncherAsNode
   std::string implementation;       // mlPolicy.mpi.mpiImplementation
-  Json retries;                     // of the Job that makes its nodes; with MPI of the launcher's
+  Json retries;                     // of the Job that creates its nodes; with MPI, of the launcher's Job
   Json deadline;                    // activeDeadlineSeconds of that Job
   std::vector<std::string> others;  // names of its other jobs: dataset-initializer, model-initializer
 };
 
-// The runtime that `spec.runtimeRef` names: from the files, otherwise by its name.
+// Returns the runtime of `spec.runtimeRef`: from the files, or else derived from its name.
 [[nodiscard]] Runtime runtimeOf(const Json& reference, const Beside& beside);
 
-// Notes what the runtime has and a TrainingJob does not get.
+// Notes the settings of the runtime that a TrainingJob does not get.
 void noteRuntime(const Runtime& runtime, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -15,14 +15,14 @@ bool isMark(const std::string& key) {
   return re2::RE2::PartialMatch(key, kDomain);
 }
 
-// Given to pods by the system itself, and dealt with as such.
+// Returns true for keys that the system itself adds to pods; another function handles them.
 bool isOwnFact(const std::string& key, const JobDraft& draft) {
-  if (key == "volcano.sh/job-type") return true;  // of Volcano's examples, and read by nothing
+  if (key == "volcano.sh/job-type") return true;  // in Volcano's examples; no program reads it
   const auto labels = draft.facts().labels;
   return std::any_of(labels.begin(), labels.end(), [&](const LabelFact& each) { return each.key == key; });
 }
 
-// A job whose pods differ is stopped as a whole, or not at all.
+// A gang is preempted as a whole: if its pods differ, spec.preemptible is false.
 void takePreemptable(const std::string& value, const std::string& said, JobDraft& draft) {
   const bool stops = value == "true";
   const Json other = get(draft.spec(), "preemptible");

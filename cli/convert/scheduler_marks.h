@@ -4,14 +4,14 @@
 
 #include "cli/convert/draft.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// Labels and annotations by which a job or a pod asks something of another system's scheduler: carried over,
-// or named and left out. `metadata` has them, `said` names it in notes.
+// Handles labels and annotations with requests to another system's scheduler: converts them, or notes and
+// drops them. `metadata` contains them, `said` names it in notes.
 void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft);
 
-// Resources that only Volcano's scheduler gives to a pod.
+// Handles resources that only Volcano's scheduler assigns to a pod.
 void takeVolcanoResources(const RoleDraft& role, JobDraft& draft);
 
 }  // namespace trainyard::cli

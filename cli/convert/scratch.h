@@ -2,12 +2,12 @@
 
 #include "cli/convert/draft.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// For a role whose containers the other system starts again in their pods: notes the volumes that a container
-// writes to, and that a new pod begins without. (Not those in memory, under /dev/shm or /tmp, or that an init
-// container fills.)
+// Notes the volumes of a role that its containers write to. The other system restarts the
+// containers in their pods; a new pod begins with empty volumes. Volumes in memory, under /dev,
+// /tmp or /var, or filled by an init container are left out.
 void noteScratch(const RoleDraft& role, JobDraft& draft);
 
 }  // namespace trainyard::cli

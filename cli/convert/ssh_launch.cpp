@@ -17,7 +17,7 @@ struct OwnSetting {
   const char* what;
 };
 
-// The operator's settings are variables, and every launcher takes its flags and its files before them.
+// The operator sets variables, and every launcher prefers its flags and its files to variables.
 constexpr std::array<OwnSetting, 6> kSettings{{
     {R"(plm_(rsh|ssh)_args)",
      "plm_rsh_args: it takes the place of the operator's, which name its keys and port"},
@@ -33,7 +33,7 @@ constexpr std::array<OwnSetting, 6> kSettings{{
      "ssh by itself finds no keys: begin /etc/trainyard/mpi/ssh.sh in its place"},
 }};
 
-// A variable of the template is a setting too.
+// A variable of the template is a setting as well.
 bool sets(JobDraft& draft, const re2::RE2& expression) {
   for (const RoleDraft& role : draft.roles()) {
     Json pod = role.pod;

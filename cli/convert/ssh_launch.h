@@ -4,14 +4,14 @@
 
 #include "cli/convert/draft.h"
 
-// Jobs that start processes over ssh; included by the converters alone.
+// Jobs that start processes over ssh; only converters include this file.
 namespace trainyard::cli {
 
-// Kubeflow's /etc/mpi/hostfile is another file here; `implementation` is OpenMPI, Intel or MPICH. Texts that
-// name it are rewritten.
+// Kubeflow's /etc/mpi/hostfile is another file here; `implementation` is OpenMPI, Intel
+// or MPICH. Rewrites texts that contain its path.
 void moveHostFile(JobDraft& draft, const std::string& implementation);
 
-// Notes what a program does to reach the other members itself, by settings that take the place of those of
+// Notes settings of a program for connections to other members that override those of
 // the operator: its keys, its port and its ssh.
 void noteOwnSsh(JobDraft& draft);
 

@@ -129,7 +129,7 @@ constexpr std::array kTrainFields{
     Fact{"spec.initializer", kCannotWork,
          "nothing: load data and model in an init container of the template, or from a volume"},
     Fact{"spec.managedBy", kKept, "nothing where it names Kubeflow's controller; otherwise *lost*"},
-    // Of the ClusterTrainingRuntime or TrainingRuntime.
+    // Fields of the ClusterTrainingRuntime or TrainingRuntime.
     Fact{"runtime.spec.mlPolicy.numNodes", kKept, "`roles[].replicas`, unless the TrainJob has its own"},
     Fact{"runtime.spec.mlPolicy.torch.numProcPerNode", kKept, "as `spec.trainer.numProcPerNode`"},
     Fact{"runtime.spec.mlPolicy.torch.elasticPolicy", kLost, "nothing: write `elastic`"},

@@ -9,33 +9,33 @@
 
 namespace trainyard::cli {
 
-// A field of the other system's object, or a behaviour of that system. docs/migration.md shows these rows.
+// A field of the other system's object, or a behaviour of that system. docs/migration.md has these rows.
 struct Fact {
-  std::string_view what;  // "spec.runPolicy.suspend"; of a behaviour a sentence
-  Severity severity;      // the least that a note about it has
+  std::string_view what;  // "spec.runPolicy.suspend"; a sentence for a behaviour
+  Severity severity;      // the lowest severity of a note about it
   std::string_view becomes;
 };
 
-// A label or an annotation that the other system gives to its pods.
+// A label or an annotation that the other system adds to its pods.
 struct LabelFact {
   std::string_view key;
-  // Written into the template: {job}, {role} and {task} (the role's former name) stand for names. Empty where
-  // it differs from member to member.
+  // Written into the template: {job}, {role} and {task} (the role's former name) stand
+  // for names. Empty if it differs between members.
   std::string_view value;
   // The field of a member's pod with the same value, for programs that read it by fieldRef.
   std::string_view path;
   bool isLabel = true;             // otherwise an annotation
   std::string_view onlyRole = {};  // empty: all roles
-  bool onlyIfRead = false;         // written where a fieldRef reads it
+  bool onlyIfRead = false;         // written if a fieldRef reads it
 };
 
 // A variable that the other system sets in every member.
 struct VariableFact {
   std::string_view name;
-  std::string_view value;  // by Trainyard's variables
+  std::string_view value;  // in terms of Trainyard's variables
 };
 
-// What a converter has to know of a system beside its own reading of the spec.
+// The facts that a converter needs about a system, beside its own code for the spec.
 struct SystemFacts {
   std::string_view kind;
   std::string_view group;
@@ -45,18 +45,18 @@ struct SystemFacts {
   std::span<const LabelFact> labels;
   std::span<const VariableFact> variables;
 
-  // Whether the table has the field. "tasks[]" and "pytorchReplicaSpecs.*" stand for each of several.
+  // Returns true if the table has the field. "tasks[]" and "pytorchReplicaSpecs.*" stand for each of several.
   [[nodiscard]] bool knows(std::string_view path) const;
-  // Whether the table has a row for the field itself, not only for fields in it.
+  // Returns true if the table has a row for the field itself, not only for fields in it.
   [[nodiscard]] bool hasRow(std::string_view path) const;
 };
 
-// Null where jobs of this kind are not converted.
+// Returns null if jobs of this kind are not converted.
 [[nodiscard]] const SystemFacts* factsOf(std::string_view kind, std::string_view group);
 
 [[nodiscard]] std::vector<const SystemFacts*> allFacts();
 
-// The tables of docs/migration.md.
+// Returns the tables of docs/migration.md.
 [[nodiscard]] std::string conversionTables();
 
 }  // namespace trainyard::cli

@@ -19,7 +19,7 @@ constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecutio
 
 struct Level {
   std::string name;
-  bool usual = false;  // of the topology that a cluster has unless its administrator configured another
+  bool usual = false;  // a level of the default topology, which administrators may replace
 };
 
 std::optional<Level> levelOf(const std::string& topologyKey) {
@@ -33,7 +33,7 @@ std::optional<Level> levelOf(const std::string& topologyKey) {
   return std::nullopt;
 }
 
-// Domains whose labels and annotations no pod here has by itself.
+// Domains of other systems: no pod here has their labels and annotations by itself.
 bool ofOtherSystem(const std::string& key) {
   static const re2::RE2 kDomain(
       R"(^((.*\.)?(kubeflow\.org|volcano\.sh|huawei\.com|x-k8s\.io|sigs\.k8s\.io)|scheduling\.k8s\.io|batch\.kubernetes\.io|apps\.kubernetes\.io)/)");
@@ -50,7 +50,7 @@ std::string filled(std::string_view value, const JobDraft& draft, const RoleDraf
   return text;
 }
 
-// As the API server takes it for the value of a label.
+// Returns true if the API server accepts the text as the value of a label.
 bool isLabelValue(const std::string& value) {
   static const re2::RE2 kValue("[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
   return re2::RE2::FullMatch(value, kValue);
@@ -92,7 +92,7 @@ void TemplateCleaner::clean(RoleDraft& role) {
   eraseEmpty(role.pod, "metadata");
 }
 
-// A template has metadata and spec, and of metadata labels and annotations count.
+// A template has metadata and spec; only labels and annotations of the metadata have an effect.
 void TemplateCleaner::cleanTop(RoleDraft& role) {
   std::vector<std::string> extra;
   for (const auto& [key, value] : role.pod.items()) {
@@ -159,7 +159,7 @@ void TemplateCleaner::dropRefused(RoleDraft& role) {
   }
 }
 
-// Kueue's pod integration would hold members back that have its label.
+// Kueue's pod integration would hold back members that have its label.
 void TemplateCleaner::takeKueue(RoleDraft& role) {
   for (const char* part : {"labels", "annotations"}) {
     if (!get(role.pod, "metadata", part).is_object()) continue;
@@ -192,7 +192,7 @@ void TemplateCleaner::addLabels(RoleDraft& role) {
   }
 }
 
-// Whether the template has the label afterwards.
+// Returns true if the template has the label afterwards.
 bool TemplateCleaner::addLabel(RoleDraft& role, const LabelFact& fact) const {
   if (fact.value.empty()) return false;
   if (!fact.onlyRole.empty() && fact.onlyRole != role.name) return false;
@@ -208,7 +208,7 @@ bool TemplateCleaner::addLabel(RoleDraft& role, const LabelFact& fact) const {
   return true;
 }
 
-// A label of the template has the former value, whatever the role is called now.
+// Prefers the label of the template: it has the former value, whatever the role is called now.
 std::string TemplateCleaner::pathOf(RoleDraft& role, const LabelFact& fact) const {
   return addLabel(role, fact) ? fmt::format("metadata.labels['{}']", fact.key) : std::string(fact.path);
 }
@@ -251,7 +251,7 @@ void TemplateCleaner::mapFieldRefs(RoleDraft& role, Json& value) {
   }
 }
 
-// Whether the selector takes in the pods of every role, by labels of their templates.
+// Returns true if the selector matches the pods of every role, by the labels of their templates.
 bool TemplateCleaner::selectsAll(const Json& selector) const {
   if (!selector.is_object() || selector.empty()) return false;
   return std::all_of(draft_.roles().begin(), draft_.roles().end(), [&](const RoleDraft& role) {

@@ -7,19 +7,19 @@
 
 #include "cli/convert/draft.h"
 
-// Pod templates of other systems; included by the converters alone.
+// Pod templates of other systems; only converters include this file.
 namespace trainyard::cli {
 
-// Texts of the ConfigMaps beside a job: scripts that may refer to it.
+// Returns the texts of the ConfigMaps beside a job: scripts that may refer to it.
 [[nodiscard]] std::vector<std::string> scriptsOf(const Beside& beside);
 
-// Makes templates what a TrainingJob may have (codec/pod_template.h, codec/pod_apartness.h).
+// Turns templates into what a TrainingJob accepts (codec/pod_template.h, codec/pod_apartness.h).
 class TemplateCleaner {
  public:
   explicit TemplateCleaner(JobDraft& draft) : draft_(draft) {}
 
   void clean(RoleDraft& role);
-  // After all roles: affinity among them.
+  // Called after all roles: handles the affinity among them.
   void settle();
 
  private:

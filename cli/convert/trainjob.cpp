@@ -17,10 +17,10 @@ namespace trainyard::cli {
 namespace {
 
 const std::string kLauncher(model::kLauncherRole);
-constexpr int kDefaultRetries = 6;  // of Jobs
+constexpr int kDefaultRetries = 6;  // backoffLimit of a Job
 constexpr const char* kController = "trainer.kubeflow.org/trainjob-controller";
 
-// What Kubeflow's XGBoost runtime sets.
+// The variables that Kubeflow's XGBoost runtime sets.
 constexpr std::array<VariableFact, 4> kXgBoost{{{"DMLC_TRACKER_URI", "$(TRAINYARD_COORDINATOR)"},
                                                 {"DMLC_TRACKER_PORT", "29500"},
                                                 {"DMLC_TASK_ID", "$(TRAINYARD_RANK)"},
@@ -61,7 +61,7 @@ class TrainJob {
   }
 
  private:
-  // A job's template of the runtime, with its overrides and the trainer's container.
+  // Returns the template of one job of the runtime, with overrides and the trainer's container settings.
   Json podOf(const Json& given, const char* job, bool runsCommand) {
     Json pod = given.is_object() ? given : Json::object();
     if (!get(pod, "spec", "containers").is_array() || get(pod, "spec", "containers").empty()) {
@@ -89,7 +89,7 @@ class TrainJob {
     return pod;
   }
 
-  // Its first container where none has that name.
+  // Returns the trainer's container; the first container if none has that name.
   Json& trainerOf(Json& pod) const {
     Json& containers = pod["spec"]["containers"];
     for (Json& each : containers) {
@@ -159,7 +159,7 @@ class TrainJob {
     if (!draft_.name().empty()) worker->formerPrefix = draft_.name() + "-node-0";
   }
 
-  // The runtime's own launcher where it has one; otherwise its node, without the ssh server.
+  // Uses the runtime's own launcher, or else the template of its nodes without the ssh server.
   void addLauncher() {
     const bool own = runtime_.launcher.is_object();
     Json given = own ? runtime_.launcher : runtime_.pod;
@@ -178,7 +178,7 @@ class TrainJob {
         "for them (docs/frameworks.md)");
   }
 
-  // The operator starts one of its own.
+  // The operator starts an ssh server of its own.
   void dropSshServer(Json& pod) {
     if (listOf(get(pod, "spec", "containers")).empty()) return;
     Json& node = trainerOf(pod);
@@ -204,7 +204,7 @@ class TrainJob {
     if (processes.is_null()) processes = runtime_.processes;
     std::string word = wordOf(processes);
     const bool torch = draft_.spec()["framework"] == "PyTorch";
-    // Without GPUs it is the number of CPUs that the node's container has.
+    // Without GPUs, the number is that of the CPUs of the node's container.
     if (torch && (word.empty() || word == "auto" || word == "cpu")) {
       if (const std::string cpus = cpusWithoutGpus(); !cpus.empty()) word = cpus;
     }
@@ -214,7 +214,7 @@ class TrainJob {
     draft_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
   }
 
-  // Kubeflow reads 1 as the number of GPUs, if there are more.
+  // Kubeflow reads 1 as the number of GPUs, if the node has more.
   void noteSlots(const std::string& word) {
     const RoleDraft* worker = draft_.findRole("worker");
     const std::int64_t slots = worker == nullptr ? 1 : std::max<std::int64_t>(1, gpusOf(worker->pod));
@@ -231,7 +231,7 @@ class TrainJob {
                     word, slots));
   }
 
-  // Empty where the container has GPUs, or neither requests nor limits of CPUs.
+  // Empty if the container has GPUs, or neither requests nor limits of CPUs.
   std::string cpusWithoutGpus() {
     const RoleDraft* worker = draft_.findRole("worker");
     if (worker == nullptr) return {};
@@ -266,7 +266,7 @@ class TrainJob {
       draft_.set("run", "ttlSecondsAfterFinished", std::move(life));
   }
 
-  // Kubeflow puts its own in place of the template's.
+  // Kubeflow replaces these variables of the template.
   void addOverwritten() {
     const std::string framework = textOf(draft_.spec()["framework"]);
     std::set<std::string> names;

@@ -17,7 +17,7 @@ void visitTexts(Json& value, const std::function<void(std::string&)>& visit) {
   for (Json& each : value) visitTexts(each, visit);
 }
 
-// Containers and variables have names, mounts a path.
+// A name identifies containers and variables, a path identifies mounts.
 const char* keyOfElements(const Json& list) {
   for (const char* key : {"name", "mountPath"}) {
     const bool all =

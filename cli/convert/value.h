@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-// Objects of other systems as the converters read them; included by them alone.
+// Helpers to read objects of other systems; only converters include this file.
 namespace trainyard::cli {
 
 using Json = nlohmann::ordered_json;  // in the order in which people wrote it
@@ -18,42 +18,42 @@ inline Json get(const Json& object, const char* key) {
   return found == object.end() ? Json() : *found;
 }
 
-// object.a.b.c, null where one of them is missing.
+// Returns object.a.b.c, null if one of them is missing.
 template <typename... Keys>
 Json get(const Json& object, const char* key, Keys... more) {
   return get(get(object, key), more...);
 }
 
-// Leaves `to` as it is where `from` has no such key.
+// Leaves `to` unchanged if `from` has no such key.
 void copy(const Json& from, const char* key, Json& to, const char* as);
 
-// An empty list of what is no list.
+// An empty list if the value is not a list.
 [[nodiscard]] Json listOf(const Json& value);
 
-// Empty of what is no text.
+// Empty if the value is not a text.
 [[nodiscard]] std::string textOf(const Json& value);
 
-// A text as it is, a number as JSON writes it; empty of everything else.
+// A text unchanged, a number in JSON's form; empty for all other values.
 [[nodiscard]] std::string wordOf(const Json& value);
 
-// 1 where there is no count, or no number that could be one.
+// 1 if there is no count, or no number that could be a count.
 [[nodiscard]] std::int64_t countOf(const Json& count);
 
-// Whether a variable stands there that something else is to replace by a number: $NODES, ${NODES}.
+// Returns true for a variable that another program replaces by a number: $NODES, ${NODES}.
 [[nodiscard]] bool isPlaceholder(const Json& value);
 
-// GPUs that the containers of a pod template ask for.
+// Returns the number of GPUs that the containers of a pod template request.
 [[nodiscard]] std::int64_t gpusOf(const Json& podTemplate);
 
-// Every container and init container of a pod template.
+// Visits every container and init container of a pod template.
 void forEachContainer(Json& podTemplate, const std::function<void(Json& container)>& visit);
-// Every text that a program of the template is given: command, args, values of variables, commands of probes
-// and hooks.
+// Visits every text that a program of the template receives: command, args,
+// values of variables, commands of probes and hooks.
 void forEachText(Json& podTemplate, const std::function<void(std::string& text)>& visit);
 
-// The variable's value in the first container that sets it; of one that is set by reference, empty.
+// Returns the variable's value in the first container that sets it; empty for a value by reference.
 [[nodiscard]] std::optional<std::string> variableOf(const Json& podTemplate, const std::string& name);
-// As a strategic merge patch: maps into maps, lists of named elements by their names, other lists appended.
+// Merges like a strategic merge patch: maps by key, lists of named elements by name, other lists by append.
 void mergeInto(Json& target, const Json& patch);
 
 }  // namespace trainyard::cli

@@ -2,12 +2,12 @@
 
 #include "cli/convert/draft.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// Writes the role's variables into the containers of its template. A variable of the template counts before
-// it, unless the other system sets its own after the template's (RoleDraft::overwritten): that one is left
-// out.
+// Writes the role's variables into the containers of its template. A variable of the template
+// takes precedence, unless the other system sets its own after the template's
+// (RoleDraft::overwritten): then the template's variable is dropped.
 void writeVariables(RoleDraft& role, JobDraft& draft);
 
 }  // namespace trainyard::cli

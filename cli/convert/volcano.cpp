@@ -99,7 +99,7 @@ class VolcanoJob {
     draft_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
   }
 
-  // Volcano reads 0 as absent: the sum of the tasks' minimums, or of their replicas.
+  // Volcano reads 0 as absent: the sum of the tasks' minimums, or of their replicas, is the minimum.
   [[nodiscard]] bool saysMinimum() const {
     const Json least = get(spec_, "minAvailable");
     return !least.is_null() && least != 0;
@@ -125,7 +125,7 @@ class VolcanoJob {
     draft_.set("estimate", "durationSeconds", std::max<std::int64_t>(estimate->count() / 1000, 1));
   }
 
-  // Volumes of the job are mounted by all its containers.
+  // All containers of the job mount its volumes.
   void addVolumes() {
     std::size_t number = 0;
     for (const Json& each : listOf(get(spec_, "volumes"))) {

@@ -21,8 +21,8 @@ constexpr std::int64_t kMostHosts = 1000;
 
 struct PluginFact {
   std::string_view name;
-  std::string_view framework;  // empty: none of its own
-  std::string_view port;       // MASTER_PORT without an argument
+  std::string_view framework;  // empty: the plug-in sets none
+  std::string_view port;       // MASTER_PORT if no argument sets it
   // Roles of its process group, and the variables that it sets after the template's; each between spaces.
   std::string_view group = {};
   std::string_view variables = {};
@@ -50,7 +50,7 @@ bool startsProcesses(const std::string& program) {
   return re2::RE2::PartialMatch(program, kLaunch);
 }
 
-// model/process_group.cpp has the same names.
+// The names must be the same as in model/process_group.cpp.
 bool isOutside(const std::string& role) {
   return role == "ps" || role == "scheduler" || role == "server" || role == kLauncher || role == "evaluator";
 }
@@ -81,11 +81,11 @@ VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTas
   }
   // The operator would rank a role of that name before the workers.
   if (has("pytorch")) draft_.keepName("chief");
-  // No other task's.
+  // No other task may take these roles.
   for (const auto& [task, role] : roleOfTask_) draft_.keepName(role);
 }
 
-// They name the tasks that have a part of their own; here their roles have set names.
+// The arguments name the tasks with a special part; Trainyard has fixed role names for these parts.
 void VolcanoPlugins::readArguments(const std::string& plugin, const Json& arguments) {
   const bool known = std::any_of(kPlugins.begin(), kPlugins.end(),
                                  [&](const PluginFact& each) { return each.name == plugin; });
@@ -106,7 +106,7 @@ void VolcanoPlugins::readArguments(const std::string& plugin, const Json& argume
         draft_.changed(fmt::format("plugin tensorflow: {}: the addresses of TF_CONFIG have port {}", text,
                                    kTensorFlowPort));
     } else if (plugin == "svc" && text.find("publish-not-ready-addresses") != std::string::npos) {
-      continue;  // names resolve before a pod is ready, in any case
+      continue;  // names resolve before a pod is ready in any case
     } else if (plugin == "svc" && text.find("disable-network-policy") != std::string::npos) {
       networkPolicy_ = text.ends_with("=false");
     } else if (plugin == "mpi" && text.starts_with("--port=")) {
@@ -117,7 +117,7 @@ void VolcanoPlugins::readArguments(const std::string& plugin, const Json& argume
   }
 }
 
-// The usual MPI job without the plug-in for it: one task serves ssh, another runs mpirun.
+// Detects the usual MPI job without the mpi plug-in: one task runs sshd, another one runs mpirun.
 void VolcanoPlugins::findSshJob(const std::vector<VolcanoTask>& tasks) {
   if (tasks.size() != 2) return;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -205,7 +205,7 @@ void VolcanoPlugins::write() {
   noteUnset();
 }
 
-// The operator counts every role but those of servers, launchers and evaluators; the plug-in counts its own.
+// The operator counts all roles except servers, launchers and evaluators; the plug-in counts its own roles.
 void VolcanoPlugins::writeGroup() {
   if (group_.empty()) return;
   std::string others;
@@ -331,7 +331,7 @@ void VolcanoPlugins::noteKeys() {
         "Secret of yours");
 }
 
-// Variables of Volcano's that a program refers to and that nothing sets.
+// Notes variables of Volcano that a program refers to and that nothing sets.
 void VolcanoPlugins::noteUnset() {
   static const re2::RE2 kVariable(R"(\b(V[CK]_[A-Z0-9_]+|MPI_HOST)\b)");
   std::set<std::string> unset;

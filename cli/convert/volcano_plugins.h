@@ -7,22 +7,22 @@
 #include "cli/convert/draft.h"
 #include "cli/convert/volcano_tasks.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// What a Volcano Job's plug-ins give to its pods: names, variables, files and keys.
+// The names, variables, files and keys that the plug-ins of a Volcano Job provide to its pods.
 class VolcanoPlugins {
  public:
   VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTask>& tasks, JobDraft& draft);
 
   [[nodiscard]] const std::string& framework() const { return framework_; }
-  // The role that a plug-in's arguments, or their defaults, give to a task; otherwise its name.
+  // Returns the role that a plug-in's arguments, or their defaults, assign to a task; otherwise its name.
   [[nodiscard]] std::string roleOf(const std::string& task) const;
-  // Before its role is added.
+  // Called before the task's role is added.
   void prepare(const VolcanoTask& task, Json& pod);
-  // Its role's name.
+  // Called with the name of the task's role.
   void added(const VolcanoTask& task, const std::string& role);
-  // After all tasks.
+  // Called after all tasks.
   void write();
 
  private:
@@ -53,10 +53,10 @@ class VolcanoPlugins {
   JobDraft& draft_;
   std::string framework_ = "Custom";
   std::string port_;
-  std::string group_;      // of the plug-in that sets the framework: roles it counts
-  std::string variables_;  // and variables that it sets
+  std::string group_;      // roles that the framework's plug-in counts
+  std::string variables_;  // variables that it sets
   bool networkPolicy_ = true;
-  std::map<std::string, std::string> roleOfTask_;  // those that have a part of their own
+  std::map<std::string, std::string> roleOfTask_;  // tasks with a special part
   std::map<std::string, bool> merged_;             // by role
   std::vector<Hosts> hosts_;
 };

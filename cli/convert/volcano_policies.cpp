@@ -28,7 +28,7 @@ std::optional<int> codeOf(const Json& policy) {
   return code.get<int>();
 }
 
-// "PodFailed, PodEvicted", "exit code 3".
+// Returns text such as "PodFailed, PodEvicted" or "exit code 3".
 std::string describe(const Json& policy) {
   std::string text;
   for (const std::string& each : eventsOf(policy)) text += (text.empty() ? "" : ", ") + each;
@@ -63,7 +63,7 @@ void VolcanoPolicies::addTask(const Json& task, const std::string& role) {
 }
 
 void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
-  // Those of a task come before the job's, and the first rule that matches decides.
+  // The policies of a task take precedence over those of the job, and the first rule that matches decides.
   for (const auto& [policy, role] : ofTasks_) apply(policy, role, fmt::format("task {}: policy", role));
   for (const Json& policy : listOf(get(spec, "policies"))) apply(policy, "", "policy");
   writeSuccess(spec, framework);
@@ -121,7 +121,7 @@ void VolcanoPolicies::onFailure(const std::string& action, const std::string& ro
     byPolicy_[role] = what;
 }
 
-// The gang starts again when a member is lost, and nothing is counted.
+// The gang restarts when a member is lost, and the loss is not counted as a failure.
 void VolcanoPolicies::onEviction(const std::string& action, const std::string& role,
                                  const std::string& said) {
   if (action == "RestartJob" || action == "ResumeJob") return;
@@ -142,7 +142,7 @@ void VolcanoPolicies::onCompletion(const std::string& action, const std::string&
 
 void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framework) {
   std::vector<std::string> all;
-  bool single = true;  // a pod for each of the completing roles
+  bool single = true;  // each of the completing roles has one pod
   std::vector<std::string> completing;
   for (const RoleDraft& role : draft_.roles()) {
     all.push_back(role.name);
@@ -157,7 +157,7 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
   if (!completing.empty()) {
     draft_.set("success", "roles", completing);
     if (completing.size() == 1) return;
-    // The first task to complete completes the job.
+    // Volcano completes the job with the first completed task.
     if (single)
       draft_.set("success", "operator", "Any");
     else
@@ -184,14 +184,14 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
 
 void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framework) {
   bool inPlace = false;
-  bool restarts = false;  // Volcano itself starts members again
+  bool restarts = false;  // Volcano itself restarts members
   bool allInPlace = true;
   for (const RoleDraft& role : draft_.roles()) {
     const std::string& policy = restartPolicies_[role.name];
     auto found = byPolicy_.find(role.name);
     if (found == byPolicy_.end()) found = byPolicy_.find("");
     const bool decided = found != byPolicy_.end();
-    // What the kubelet starts again never fails, and no policy applies.
+    // A member that the kubelet restarts never fails, so that no policy applies.
     OnFailure what = OnFailure::kRestart;
     if (policy == "Never") what = decided ? found->second : OnFailure::kEnd;
     draft_.failures().role(role.name, what);
@@ -213,7 +213,7 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
           role.name, policy.empty() ? "Always" : policy));
   }
   writeLimit(get(spec, "maxRetry"), restarts, inPlace);
-  // No policy reaches members that the kubelet starts again.
+  // No policy applies to members that the kubelet restarts.
   const bool alone = allInPlace || (memberOnly_ && !wholeJob_);
   if (alone && framework == "Custom")
     draft_.failures().memberOnly();
@@ -221,8 +221,8 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
     draft_.changed("RestartTask, RestartPod: the whole gang starts again");
 }
 
-// maxRetry counts the restarts that Volcano makes, and not those of the kubelet, which have no limit.
-// Volcano's webhook puts 3 in place of 0.
+// maxRetry counts the restarts by Volcano, not those by the kubelet, which
+// have no limit. Volcano's webhook replaces 0 by 3.
 void VolcanoPolicies::writeLimit(const Json& maxRetry, bool restarts, bool inPlace) {
   const bool given = !maxRetry.is_null() && maxRetry != 0;
   const Json retries = given ? maxRetry : Json(kDefaultRetries);

@@ -8,17 +8,17 @@
 
 #include "cli/convert/draft.h"
 
-// Included by the converters alone.
+// Only converters include this file.
 namespace trainyard::cli {
 
-// When a Volcano Job has ended, and what follows failures: policies of the job and its tasks, restartPolicy
-// of their templates.
+// Converts when a Volcano Job ends, and what follows failures: policies of the job and its
+// tasks, and the restartPolicy of their templates.
 class VolcanoPolicies {
  public:
   explicit VolcanoPolicies(JobDraft& draft) : draft_(draft) {}
 
   void addTask(const Json& task, const std::string& role);
-  // After all tasks: spec.success and spec.failure. `spec` is the job's.
+  // Called after all tasks: writes spec.success and spec.failure. `spec` is the job's.
   void write(const Json& spec, const std::string& framework);
 
  private:
@@ -36,10 +36,10 @@ class VolcanoPolicies {
   JobDraft& draft_;
   std::vector<std::pair<Json, std::string>> ofTasks_;   // policies and their roles
   std::map<std::string, std::string> restartPolicies_;  // of templates, by role
-  std::map<std::string, OnFailure> byPolicy_;           // by role; "": all
-  std::set<std::string> completing_;                    // roles whose end is the job's; "": each of them
+  std::map<std::string, OnFailure> byPolicy_;           // by role; "": all roles
+  std::set<std::string> completing_;                    // roles that end the job; "": each of them
   bool memberOnly_ = false;                             // a policy restarts a member or a task
-  bool wholeJob_ = false;                               // one restarts the job
+  bool wholeJob_ = false;                               // a policy restarts the job
 };
 
 }  // namespace trainyard::cli

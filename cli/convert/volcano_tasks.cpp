@@ -13,10 +13,10 @@ namespace {
 
 constexpr const char* kIndex = "$(TRAINYARD_INDEX)";
 
-// What stands in a place that differs from task to task.
+// The kind of a text that differs between tasks.
 enum class Place { kProgram, kName, kOther };
 
-// Puts the texts of all tasks into one where they differ by their tasks' numbers only.
+// Merges tasks into one, if their texts differ only by the tasks' numbers.
 class Merger {
  public:
   explicit Merger(std::vector<Json> tasks) : tasks_(std::move(tasks)) {}
@@ -65,7 +65,7 @@ class Merger {
     return true;
   }
 
-  // One that numbers the tasks cannot be one of a template.
+  // A label that differs between tasks cannot be in one template: it is dropped.
   bool mergeLabels(Json& into, const std::vector<const Json*>& all) {
     std::vector<std::string> differing;
     for (const auto& [key, value] : into.items()) {
@@ -86,7 +86,7 @@ class Merger {
       if (!each->is_array()) return false;
       lists.push_back(*each);
     }
-    // TorchX calls replica 0 localhost to itself; its name serves as well.
+    // TorchX sets replica 0's host to localhost in that replica; the member's name works as well.
     const auto isFirstHost = [](const Json& each) {
       return textOf(get(each, "name")) == "TORCHX_RANK0_HOST";
     };
@@ -103,7 +103,7 @@ class Merger {
     return true;
   }
 
-  // PREFIX, the number, SUFFIX, with the same two in all of them.
+  // Merges texts of the form PREFIX, number, SUFFIX, if prefix and suffix are the same in all of them.
   static bool mergeText(Json& into, const std::vector<const Json*>& all, Place place) {
     std::vector<std::string> texts;
     for (const Json* each : all) {
@@ -131,7 +131,7 @@ class Merger {
   std::vector<std::string> dropped_;
 };
 
-// NAME of "NAME-3", where that is the number.
+// Returns NAME for "NAME-3", if 3 is the number.
 std::optional<std::string> stemOf(const Json& task, int number) {
   const std::string name = textOf(get(task, "name"));
   const std::string end = fmt::format("-{}", number);

@@ -8,7 +8,7 @@
 namespace trainyard::operator_::console {
 namespace {
 
-// Questions. What begins with kJobsIn goes on with a namespace; alone it means all of them.
+// Questions to the API server. A namespace follows kJobsIn; alone it stands for all namespaces.
 constexpr std::string_view kNodes = "nodes";
 constexpr std::string_view kQueues = "queues";
 constexpr std::string_view kJobsIn = "jobs/";
@@ -34,7 +34,7 @@ struct Access::Caller {
   std::string tenant = {};
   base::Instant identityUntil{};
   std::shared_ptr<Answers> answers = std::make_shared<Answers>();  // shared by all tokens of one identity
-  base::Instant roundAt{};  // an answer that held then holds for the whole of a round
+  base::Instant roundAt{};  // answers valid at this time stay valid for the whole round
   std::vector<Waiter> waiters = {};
   bool asking = false;
   bool hasTurn = false;
@@ -47,7 +47,7 @@ struct Access::Caller {
   [[nodiscard]] bool says(std::string_view question) const {
     return knows(question) && answers->find(question)->second.yes;
   }
-  // Of the namespaces that anybody waits for, as many as are asked for.
+  // The questions for the waiters' namespaces, at most kMostNamespaces.
   [[nodiscard]] Names namespaceQuestions() const {
     Names questions;
     if (says(in(""))) return questions;
@@ -91,7 +91,7 @@ bool Access::makeRoom() {
   return true;
 }
 
-// Tokens of one tenant push out one another, not everybody else's.
+// A tenant beyond its limit evicts its own least recently used token, not another tenant's.
 void Access::makeRoomWithin(const Caller& caller) {
   std::size_t own = 0;
   auto leaves = callers_.end();
@@ -110,7 +110,7 @@ bool Access::anybodyWaits(Caller& caller) {
   return !caller.waiters.empty();
 }
 
-// Nobody waits for what would be asked: it is asked when somebody does.
+// No waiter is left. The next request for this token starts again.
 void Access::dismiss(const CallerPtr& caller) {
   caller->asking = false;
   endTurn(caller);
@@ -155,7 +155,7 @@ std::shared_ptr<Access::Answers> Access::answersOf(const std::string& identity) 
   return answers;
 }
 
-// What is known already waits for no turn.
+// A caller with cached answers does not wait for its turn.
 void Access::askRights(const CallerPtr& caller) {
   if (!caller->owner.known)
     return fail(caller, {base::ErrorCode::kUnauthorized, "the API server does not know this token"});
@@ -179,7 +179,7 @@ void Access::askNamespaces(const CallerPtr& caller) {
   ask(caller, caller->namespaceQuestions(), &Access::answer);
 }
 
-// Those that are not answered yet, all at once; then goes on.
+// Asks all unanswered questions at once, then calls `then`.
 void Access::ask(const CallerPtr& caller, const Names& questions, Step then) {
   std::vector<std::string> open;
   std::copy_if(questions.begin(), questions.end(), std::back_inserter(open),
@@ -222,7 +222,7 @@ void Access::answer(const CallerPtr& caller) {
   }
   std::vector<Waiter> again;
   for (auto& waiter : std::exchange(caller->waiters, {})) {
-    // Who came while the others' namespaces were asked for may have one more.
+    // A waiter that arrived during the round may need a namespace that was not asked about.
     const bool all = viewer.everywhere || waiter.namespaces.size() > kMostNamespaces ||
                      std::all_of(waiter.namespaces.begin(), waiter.namespaces.end(),
                                  [&](const auto& ns) { return caller->knows(in(ns)) || ns.empty(); });

@@ -23,22 +23,22 @@ namespace trainyard::operator_::console {
 inline constexpr std::chrono::seconds kAnswersLive{30};  // after that the API server is asked again
 inline constexpr std::chrono::seconds kRefusalsLive{10};
 inline constexpr std::size_t kMostCallers = 512;          // tokens remembered
-inline constexpr std::size_t kMostCallersOfTenant = 32;   // of them, once it is known whose they are
-inline constexpr std::size_t kMostNamespaces = 256;       // asked for one caller
-inline constexpr std::size_t kMostStrangersWaiting = 64;  // tokens that nobody has seen yet
+inline constexpr std::size_t kMostCallersOfTenant = 32;   // of one tenant, once their owner is known
+inline constexpr std::size_t kMostNamespaces = 256;       // asked about for one caller
+inline constexpr std::size_t kMostStrangersWaiting = 64;  // tokens of unknown owners
 inline constexpr kube::RateLimit kStrangers{.perSecond = 20, .burst = 40};
 
-// Whose token it is and what he may read: TokenReview, then SubjectAccessReviews for `list nodes`, `list
-// queues` and `get trainingjobs`, first in all namespaces and, where he may not, in each. Only answers of the
-// API server count: whatever cannot be asked is an error, never a yes. Beyond kMostCallers those leave first
-// whose tokens were refused, then who has not asked for longest.
+// Identifies the owner of a token and what this user may read: TokenReview, then SubjectAccessReviews for
+// `list nodes`, `list queues` and `get trainingjobs`, first in all namespaces and, if denied, in each. Only
+// answers of the API server count: a failed review is an error, never a yes. Beyond kMostCallers, refused
+// tokens are evicted first, then the least recently used ones.
 //
-// What one tenant (tenantOf()) can take of it, however many tokens he has:
-//  - tokens that are new are asked about one after the other, kStrangers of them all; those that are known
-//    do not wait for them;
-//  - what somebody may read is asked once for all his tokens;
-//  - of each tenant one caller at a time is asked about;
-//  - who has left before his turn is not asked about.
+// Limits of one tenant (tenantOf()), however many tokens it has:
+//  - new tokens are reviewed at the rate kStrangers, which all tenants share; known tokens do not wait for
+//    them;
+//  - the rights of one identity are reviewed once for all of its tokens;
+//  - one caller of each tenant is reviewed at a time;
+//  - a caller that has left before its turn is not reviewed.
 //
 // Lives on the executor's thread. Tokens are kept in memory as keys, and are not written anywhere.
 class Access {
@@ -52,8 +52,8 @@ class Access {
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
 
-  // `done` is called once, at once or later; never for whom `gone` tells that nobody waits for it any more.
-  // kUnauthorized: no such token. kThrottled: too many ask.
+  // Calls `done` once, now or later, unless `gone` reports that the client has left. kUnauthorized: the token
+  // is not valid. kThrottled: too many callers ask.
   void viewerOf(const std::string& token, const Names& namespaces, Gone gone, Done done);
 
  private:
@@ -93,7 +93,7 @@ class Access {
   kube::RateLimiter strangers_;
   Turns turns_;
   std::unordered_map<std::string, CallerPtr> callers_;                  // by token
-  std::unordered_map<std::string, std::weak_ptr<Answers>> identities_;  // of their owners
+  std::unordered_map<std::string, std::weak_ptr<Answers>> identities_;  // by identity of the owner
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -78,7 +78,7 @@ net::HttpResponse refusal(int status, std::string_view why) {
   net::HttpResponse response = makeAnswer(status, "application/json", std::move(out).take());
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 405) response.headers.emplace_back("Allow", "GET");
-  // Who is a program asks again by itself.
+  // Clients that are programs retry by themselves.
   if (status == 429) response.headers.emplace_back("Retry-After", "1");
   return response;
 }

@@ -10,24 +10,24 @@
 
 namespace trainyard::operator_::console {
 
-// With the headers that every answer has: no script but the page's own files, no frame, no guess about types,
-// nothing kept by caches.
+// Adds the headers that every answer has: no script but the page's own files, no frames, no type guessing, no
+// caching.
 [[nodiscard]] net::HttpResponse makeAnswer(int status, std::string_view type, std::string body);
-// A Status object, as the API server refuses: its clients read it.
+// A Status object as the API server returns it, which Kubernetes clients can read.
 [[nodiscard]] net::HttpResponse refusal(int status, std::string_view why);
 
-// A file of the page, by its path ("/" is index.html); its content type and text live for ever.
+// A file of the page, by its path ("/" is index.html). Its type and text have static lifetime.
 struct PageFile {
   std::string_view type;
   std::string_view text;
 };
 [[nodiscard]] std::optional<PageFile> findPageFile(std::string_view path);
 
-// "a=1&b=x%20y"; what is not well-formed is left out.
+// Parses "a=1&b=x%20y"; leaves out what is not well-formed.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query);
 
-// Small letters, digits, dashes and dots: names of objects, and nothing that means more in a path or
-// selector.
+// Accepts lower-case letters, digits, dashes and dots: names of objects, and nothing that has a meaning in a
+// path or selector.
 [[nodiscard]] bool plainName(std::string_view text);
 
 // One server-sent event. `json` has no line breaks.

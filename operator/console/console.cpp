@@ -18,8 +18,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr base::Instant::duration kTick = seconds(1);
-constexpr base::Instant::duration kRecount = seconds(30);  // what depends on the time alone
-constexpr base::Instant::duration kQuiet = seconds(15);    // then a comment
+constexpr base::Instant::duration kRecount = seconds(30);  // for values that depend on time alone
+constexpr base::Instant::duration kQuiet = seconds(15);    // then a comment is sent
 constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;
 constexpr const char* kJson = "application/json";
 constexpr const char* kNotSeen = "there is no such TrainingJob, or it is not yours to see";
@@ -31,7 +31,7 @@ std::string valueOf(const std::vector<std::pair<std::string, std::string>>& quer
   return found == query.end() ? std::string() : found->second;
 }
 
-// 0 for nothing; -1 for no number, which no bound allows.
+// 0 for an empty text; -1 for text that is not a number, which every bounds check refuses.
 int numberOf(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -43,7 +43,7 @@ int statusOf(const base::Error& error) {
   return error.code == base::ErrorCode::kThrottled ? 429 : 503;
 }
 
-// What went wrong between us and the API server is not the caller's to read.
+// Does not reveal what went wrong between the console and the API server.
 std::string_view wordsOf(const base::Error& error) {
   switch (statusOf(error)) {
     case 401: return "no token, or one that the API server does not know";
@@ -64,10 +64,10 @@ bool sameCluster(const model::Snapshot& a, const model::Snapshot& b) {
 
 }  // namespace
 
-// A copy of the body for each step would be most of what a request costs.
+// Shared by all steps: copying the body for each would be most of a request's cost.
 struct Console::SentJobs {
   std::string json;
-  std::shared_ptr<void> counts;  // among the bodies that the server holds
+  std::shared_ptr<void> counts;  // counts the body against the server's maxBodiesBytes
 };
 
 void Console::answer(net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
@@ -113,7 +113,7 @@ void Console::takeSnapshot(std::optional<model::Snapshot> snapshot) {
   for (auto& each : std::exchange(waiting_, {})) each(known_);
 }
 
-// The caller's rights to these namespaces.
+// Calls `then` with the caller's rights to these namespaces, or replies with an error.
 void Console::withViewer(const ExchangePtr& exchange, const std::string& token, Names namespaces,
                          std::function<void(const Viewer&)> then) {
   withFacts([this, exchange, token, namespaces = std::move(namespaces), then = std::move(then)](bool known) {
@@ -146,7 +146,7 @@ void Console::admitStream(const StreamPtr& stream, const Viewer& viewer) {
   if (streams_.size() >= kMostStreams || static_cast<std::size_t>(own) >= kMostStreamsOfTenant)
     return stream->exchange->reply(refusal(429, "too many pages are open; close one"));
   net::HttpResponse head = makeAnswer(200, "text/event-stream", "");
-  head.headers.emplace_back("X-Accel-Buffering", "no");  // proxies that would keep it back
+  head.headers.emplace_back("X-Accel-Buffering", "no");  // keeps proxies from buffering
   stream->exchange->startStream(std::move(head));
   streams_.push_back(stream);
   send(*stream, viewer);
@@ -192,7 +192,7 @@ void Console::send(Stream& stream, const Viewer& viewer) {
     }
   }
   if (!out.empty()) out += sentEvent("ready", "null");
-  // What it begins with may be large, and says nothing of how its reader keeps up.
+  // The first batch is not counted: it may be large and does not show whether the reader keeps up.
   if (stream.sent) stream.bytes += out.size();
   stream.sent = now;
   if (out.empty()) return;
@@ -200,8 +200,8 @@ void Console::send(Stream& stream, const Viewer& viewer) {
   stream.exchange->write(std::move(out));
 }
 
-// Also of one whose rights are being asked for, which takes its time where many look on: the page takes
-// silence for a broken connection.
+// Also covers streams that wait for a review of their rights, which takes long with many viewers: the page
+// takes silence for a broken connection.
 void Console::keepAlive(Stream& stream) {
   const base::Instant now = deps_.executor.now();
   if (!stream.sent || now - stream.lastWrite < kQuiet) return;
@@ -215,7 +215,7 @@ void Console::close(const StreamPtr& stream, std::string_view event, std::string
   streams_.remove(stream);
 }
 
-// Most who look have the same rights.
+// Caches the sections by viewer, because most viewers have the same rights.
 Console::Sections Console::sectionsFor(const Viewer& viewer) {
   for (const auto& [whose, sections] : described_) {
     if (whose == viewer) return sections;
@@ -249,10 +249,10 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
   });
 }
 
-// Nothing where they cannot be had: conditions tell most of it.
+// Passes an empty string if the Events cannot be read: conditions cover most of their content.
 void Console::listEvents(const std::string& ns, const std::string& name,
                          std::function<void(const std::string&)> then) {
-  // As core/v1, which selects by the object that they are about on every version of Kubernetes.
+  // Uses core/v1, which supports selection by involvedObject on every version of Kubernetes.
   kube::ApiRequest request{.method = net::Method::kGet,
                            .path = fmt::format("/api/v1/namespaces/{}/events", ns)};
   request.query = {
@@ -289,14 +289,14 @@ void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewe
   if (!turn) return;
   tryOut(exchange, std::move(turn),
          [viewer, namespaces = facts_.namespaces, job = *job](core::CycleInput input) {
-           // Its template is ours, and needs no check.
+           // The console made the template, so it needs no check.
            input.feedback[job->key].templateError = "";
            const auto forecast = core::forecast(std::move(input), {job});
            return makeAnswer(200, kJson, describeForecast(forecast.front(), viewer, namespaces));
          });
 }
 
-// Who it is comes first, and then his turn: nothing of strangers is parsed, and of all others one at a time.
+// Identifies the caller and takes its turn before parsing: one body at a time, none of unknown callers.
 void Console::answerSimulate(const ExchangePtr& exchange, const std::string& token,
                              net::ServerRequest request) {
   const auto sent = std::make_shared<const SentJobs>(
@@ -327,7 +327,7 @@ void Console::admitJobs(const ExchangePtr& exchange, const std::string& token, c
         if (unseen != asked.end())
           return exchange->reply(
               refusal(403, fmt::format("you may not read TrainingJobs in namespace {}", *unseen)));
-        // Others of whom the answer may tell.
+        // The answer may name jobs of other namespaces.
         withViewer(exchange, token, facts_.jobNamespaces, [this, exchange, sent, turn](const Viewer& whole) {
           tryJobs(exchange, sent, whole, turn);
         });
@@ -348,7 +348,7 @@ void Console::tryJobs(const ExchangePtr& exchange, SentJobsPtr sent, const Viewe
          });
 }
 
-// Nothing for a client that has left, and for one that was told to come again.
+// Null if the client has left or was asked to try again later.
 Console::Turn Console::turnOf(const ExchangePtr& exchange, const Viewer& viewer) {
   if (exchange->clientGone()) return nullptr;
   auto turn = whatIfTurns_.take(tenantOf(viewer.user));

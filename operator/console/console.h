@@ -25,32 +25,32 @@ namespace trainyard::operator_::console {
 
 inline constexpr std::size_t kMostStreams = 32;
 inline constexpr std::size_t kMostStreamsOfTenant = 6;
-// Of one tenant, beside the one whose Events are read; more are sent away.
+// Waiting job pages of one tenant, besides the one that reads Events. More are refused.
 inline constexpr std::size_t kMostPagesWaiting = 8;
-// A stream ends then, and the page begins another one: so a reader that does not keep up holds no more.
+// A stream that has sent this much ends and the page opens another, which bounds what a slow reader holds.
 inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
 
-// The console's requests: the page's files to everybody, and to who shows a token
-//   GET /api/stream   server-sent events: each section of view.h when it changes, then `ready`; once a second
-//                     at most. `denied` when the token is not good any more, `trouble` where something else
-//                     is wrong. A comment at times keeps proxies from closing it.
+// Serves the page's files to everyone, and to callers with a token:
+//   GET /api/stream   server-sent events: each section of view.h when it changes, then `ready`; at most once
+//                     a second. `denied` when the token is not valid any more, `trouble` on other errors.
+//                     Periodic comments keep proxies from closing the stream.
 //   GET /api/job?namespace=&name=      job_page.h
 //   GET /api/what-if?namespace=&queue=&members=&gpus=&level=&priority=&preemptible=&hours=
-//   POST /api/simulate                 the same of whole jobs: tried_jobs.h; answers
-//   operator/simulation_json.h
-// Each tenant (tenantOf()) has a part of the streams, one list of Events at a time, and rests after a
-// what-if. Nothing is asked or worked out for a client that has left. 401 without a good token, 404 for what
-// does not exist and for what he may not see alike. Nothing is computed while nobody looks. Lives on the
-// executor's thread.
+//   POST /api/simulate                 tried_jobs.h; returns forecasts of whole jobs, in the form of
+//                                      operator/simulation_json.h
+// Each tenant (tenantOf()) has a share of the streams and one list of Events at a time, and pauses after a
+// what-if. Requests of clients that have left are dropped. Returns 401 without a valid token. Returns 404
+// both for objects that do not exist and for those that the caller may not see. Computes nothing while no
+// client is connected. Lives on the executor's thread.
 class Console {
  public:
   struct Dependencies {
     kube::ApiClient& api;  // for reviews and Events; writes nothing else
     base::Executor& executor;
-    // Asks for the cluster as the operator knows it; answered on `executor`, with nothing before its first
-    // lists were read.
+    // Requests a snapshot of the cluster as the operator sees it. The callback runs on `executor`, with
+    // nullopt before the operator has read its first lists.
     std::function<void(std::function<void(std::optional<model::Snapshot>)>)> snapshot;
-    // Runs the first elsewhere, where it may take long, and what it returns on `executor`.
+    // Runs long work on another thread, and the task that it returns on `executor`.
     std::function<void(std::function<base::Task()>)> offload;
     core::Settings settings = {};
   };
@@ -78,7 +78,7 @@ class Console {
     std::string tenant = {};
     Sections sent = nullptr;
     std::size_t bytes = 0;
-    bool busy = false;  // rights are being asked for
+    bool busy = false;  // a review of rights is under way
     base::Instant lastWrite{};
   };
   using StreamPtr = std::shared_ptr<Stream>;
@@ -116,7 +116,7 @@ class Console {
   base::Instant factsAt_{};
   base::Instant countedAt_{};
   std::vector<std::function<void(bool)>> waiting_;
-  std::vector<std::pair<Viewer, Sections>> described_;  // of these facts
+  std::vector<std::pair<Viewer, Sections>> described_;  // for the current facts_
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
   Turns eventTurns_{kMostPagesWaiting};

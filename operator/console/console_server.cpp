@@ -69,9 +69,9 @@ class Running final : public ConsoleServer {
         Console::Dependencies{connection_->api(), *loop_, onLoop(source), offload(), settings});
     if (auto listening = listen(*address, tls); !listening) return listening;
     thread_ = std::thread([this] { loop_->run(); });
-    // Not awaited at the end: what it works out may take longer than the process has.
+    // Detached: a computation may take longer than the process has at shutdown.
     std::thread([loop = offloaded_] {
-      // Of this thread alone, as Linux has it.
+      // On Linux, nice() affects the calling thread only.
       if (::nice(kNice) == -1) return loop->run();
       loop->run();
     }).detach();
@@ -79,7 +79,7 @@ class Running final : public ConsoleServer {
   }
 
  private:
-  // The operator's answers come on its own loop.
+  // Moves the answers from the operator's loop to the console's.
   [[nodiscard]] Source onLoop(const Source& source) const {
     return [source, loop = loop_](std::function<void(std::optional<model::Snapshot>)> then) {
       source([loop, then = std::move(then)](std::optional<model::Snapshot> snapshot) {
@@ -98,7 +98,7 @@ class Running final : public ConsoleServer {
                             const std::optional<net::TlsServerConfig>& tls) {
     net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls};
     options.limits.maxConnections = 128;
-    // Of jobs that are to be tried; whoever sends some is asked who he is only then.
+    // Bodies hold jobs to try. The server reads them before the caller is authenticated.
     options.limits.maxBodyBytes = kMostTriedBytes;
     options.limits.maxBodiesBytes = 8 * kMostTriedBytes;
     auto server = net::startHttpServer(
@@ -117,7 +117,7 @@ class Running final : public ConsoleServer {
 
   ConsoleOptions options_;
   base::Logger log_;
-  // Shared with what may still be on its way to them when this is gone.
+  // Shared with tasks that may still be posted when this object is destroyed.
   std::shared_ptr<base::EventLoop> loop_ = std::make_shared<base::EventLoop>();
   std::shared_ptr<base::EventLoop> offloaded_ = std::make_shared<base::EventLoop>();
   std::unique_ptr<kube::ApiConnection> connection_;

@@ -19,12 +19,12 @@ struct ConsoleOptions {
   std::string privateKey = {};
 };
 
-// The console in threads of its own, so that whoever looks takes no time of the operator's loop: one for
-// requests and reviews, one of low priority for what-if. Towards the API server it has connections and a
-// bound on requests of its own.
+// Runs the console in its own threads, so that its clients take no time of the operator's loop. One thread
+// handles requests and reviews; one of low priority computes what-ifs. Its connections to the API server and
+// their rate limit are its own.
 class ConsoleServer {
  public:
-  // Any thread; gives the cluster to the function later, on any thread.
+  // Callable on any thread; passes the snapshot to the function later, on any thread.
   using Source = std::function<void(std::function<void(std::optional<model::Snapshot>)>)>;
 
   // kInvalid names the option that cannot be used.

@@ -159,7 +159,7 @@ class Page {
     return condition.status == model::ConditionStatus::kTrue;
   }
 
-  // Once more, for tools.
+  // True for conditions that only repeat other conditions for tools.
   static bool saidByOthers(const model::Condition& condition) {
     return condition.type == model::conditions::kReady ||
            (condition.type == model::conditions::kStalled && condition.reason == "Failed");
@@ -169,7 +169,7 @@ class Page {
     moments_.push_back({base::formatTime(job_.created), "Created", ""});
     addEvents(events);
     for (const model::Condition& each : status_.conditions) {
-      // That something is over is told by what came after it; not so that a job is not admitted.
+      // A later entry shows when a condition became false, except for Admitted.
       if (!isTrue(each) && each.type != model::conditions::kAdmitted) continue;
       if (saidByOthers(each)) continue;
       const bool told = std::any_of(moments_.begin(), moments_.end(), [&](const Moment& moment) {
@@ -200,7 +200,7 @@ class Page {
       return std::string(value.string().value_or(""));
     };
     document->root().find("items").forEachElement([&](const codec::JsonValue& each) {
-      // One of this name may have been here before.
+      // An earlier job may have had the same name.
       if (textOf(each.find("involvedObject").find("uid")) != job_.uid.str()) return;
       std::string time = textOf(each.find("eventTime"));
       if (time.empty()) time = textOf(each.find("firstTimestamp"));
@@ -213,8 +213,8 @@ class Page {
     });
   }
 
-  // Of jobs that say which levels they would like: when each was given up. The others hold out for what the
-  // cluster could give them, which only a search of it tells; when that ends is told by nextRelaxation.
+  // For jobs with spec.locality.levels: when each level was given up. Other jobs relax by what the cluster
+  // could give them, which only a search shows; nextRelaxation covers the end of their current level.
   void addRelaxations() {
     const model::Condition* queued = job_.condition(model::conditions::kQueued);
     if (job_.spec.locality.levels.empty() || queued == nullptr || !isTrue(*queued)) return;
@@ -283,7 +283,7 @@ std::string manifestOf(const Wish& wish, base::WallTime now) {
   JsonWriter out;
   out.beginObject().member("apiVersion", model::names::kApiVersion);
   out.member("kind", model::names::kTrainingJobKind).key("metadata").beginObject();
-  // No name that the API server would take: nobody's job has it.
+  // The API server refuses such a name, so no job has it.
   out.member("name", "(what-if)").member("namespace", wish.ns).member("uid", "(what-if)");
   out.member("resourceVersion", "1").member("generation", 1);
   out.member("creationTimestamp", base::formatTime(now)).endObject().key("spec").beginObject();

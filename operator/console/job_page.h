@@ -9,14 +9,14 @@
 
 namespace trainyard::operator_::console {
 
-// Everything about one job of a namespace that the viewer sees: what it asks for, its conditions, where it
-// is, why it waits, and its timeline: creation, conditions as they last changed, levels of the network that
-// it was content with since, Events, the last stop and failure, and what is to come, in the order of time.
-// `events`: the API server's list of core/v1 Events about it; empty where there are none to be had.
+// Describes one job of a namespace that the viewer sees: its requests, conditions, placement, why it is
+// pending, and its timeline. The timeline lists creation, condition changes, relaxations, Events, the last
+// preemption and failure, and what is expected, in the order of time. `events` is the API server's list of
+// core/v1 Events about the job; empty if unavailable.
 [[nodiscard]] std::string describeJobPage(const Facts& facts, const Viewer& viewer, const model::Job& job,
                                           std::string_view events);
 
-// A job that nobody has submitted: so many pods of so many GPUs each.
+// A hypothetical job of `members` pods with `gpus` GPUs each.
 struct Wish {
   std::string ns;
   std::string queue;
@@ -25,13 +25,13 @@ struct Wish {
   std::string level = {};     // locality.required; empty: anywhere
   std::string priority = {};  // class; empty: the cluster's default
   bool preemptible = false;
-  int hours = 0;  // estimated; 0: not said
+  int hours = 0;  // estimated; 0: no estimate
 };
 
-// kInvalid says what is out of bounds; what a name may be is told by the forecast itself.
+// kInvalid names the field that is out of bounds. The forecast itself checks names.
 [[nodiscard]] base::Result<std::shared_ptr<const model::Job>> jobOf(const Wish& wish, base::WallTime now);
 
-// `forecast` in words and numbers, without names that the viewer must not see.
+// Describes `forecast` as JSON, without names that the viewer must not see.
 [[nodiscard]] std::string describeForecast(const core::Forecast& forecast, const Viewer& viewer,
                                            const Names& namespaces);
 

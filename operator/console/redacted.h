@@ -5,9 +5,9 @@
 
 namespace trainyard::operator_::console {
 
-// The forecast as the viewer may have it: jobs of namespaces that he does not see are all called "one of
-// another namespace", and have no namespace or queue. When, where and how much stays: it is what his own job
-// meets with.
+// Returns the forecast as the viewer may see it. Jobs of hidden namespaces are all named "one of another
+// namespace", without namespace or queue. Times, nodes and amounts stay, because they affect the viewer's own
+// job.
 [[nodiscard]] core::Forecast redacted(core::Forecast forecast, const Viewer& viewer, const Names& known);
 
 }  // namespace trainyard::operator_::console

@@ -23,7 +23,7 @@ using JobPtr = std::shared_ptr<const model::Job>;
 
 constexpr std::size_t kMostErrorBytes = 1'024;
 
-// Calls visit(item, its place) for each; what it returns, or the first complaint.
+// Calls visit(item, its field path) for each item. Returns the first error of visit() or of the document.
 template <typename Visit>
 base::Result<void> forEachItem(std::string_view json, Visit&& visit) {
   const auto document = codec::JsonDocument::parse(json);
@@ -102,7 +102,7 @@ base::Result<std::vector<JobPtr>> readTriedJobs(std::string_view json, core::Cyc
     const auto refuse = [&](ErrorCode code, std::string_view why) {
       return base::fail(code, fmt::format("{}.{}", place, why));
     };
-    // Not its status, which the API server lets nobody but operators write: it may say anything here.
+    // Leaves out the status: in the API only operators may write it, but here a caller could set anything.
     codec::JsonWriter asked;
     asked.beginObject();
     for (const char* part : {"metadata", "spec"}) {
@@ -120,7 +120,7 @@ base::Result<std::vector<JobPtr>> readTriedJobs(std::string_view json, core::Cyc
                     fmt::format("job.metadata.name: TrainingJob {} exists already", job.key));
     if (isThere(job.key, jobs))
       return refuse(ErrorCode::kInvalid, fmt::format("job.metadata.name: {} is there twice", job.key));
-    // No uid that the API server would give: nobody's job has it.
+    // The API server assigns no such uid, so no job has it.
     job.uid = model::Uid(fmt::format("({})", place));
     job.generation = 1;
     job.created = input.snapshot.now + std::chrono::milliseconds(jobs.size());

@@ -9,22 +9,22 @@
 
 namespace trainyard::operator_::console {
 
-// One at a time of each tenant, the others of his in the order in which they came.
+// Runs one task of each tenant at a time; further ones wait in the order of arrival.
 class Turns {
  public:
-  // So many of a tenant may wait.
+  // At most `mostWaiting` tasks of one tenant wait.
   explicit Turns(std::size_t mostWaiting = std::numeric_limits<std::size_t>::max())
       : mostWaiting_(mostWaiting) {}
 
-  // Runs `begin` at once, or when everybody of the tenant who came before has left. Whoever has begun leaves.
-  // False where too many of his wait already.
+  // Runs `begin` at once, or when all earlier tasks of the tenant have left. Each task that has begun must
+  // call leave(). Returns false if too many tasks of the tenant wait already.
   [[nodiscard]] bool take(const std::string& tenant, std::function<void()> begin);
-  // The next one begins.
+  // Ends the running task of the tenant and starts its next one.
   void leave(const std::string& tenant);
 
  private:
   std::size_t mostWaiting_;
-  std::map<std::string, std::deque<std::function<void()>>> waiting_;  // by tenant, where one has begun
+  std::map<std::string, std::deque<std::function<void()>>> waiting_;  // by tenant with a running task
 };
 
 }  // namespace trainyard::operator_::console

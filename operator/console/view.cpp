@@ -27,7 +27,7 @@ constexpr std::string_view kOtherPods = "*";
 // Nodes with GPUs, in the order of their domains.
 struct Row {
   std::size_t position = 0;
-  std::size_t node = 0;  // index into the ledger's
+  std::size_t node = 0;  // index into ledger.nodes()
 };
 
 std::vector<Row> rowsOf(const Facts& facts) {
@@ -83,8 +83,8 @@ std::string describeTotals(const Facts& facts, const Viewer& viewer, const std::
   return std::move(out).take();
 }
 
-// The levels' names are everybody's to ask for in a job. Of each that any node is labelled with: [path, first
-// row, row after the last].
+// Level names are visible to all viewers, because any job may request them. Each level with labelled nodes
+// lists its domains as [path, first row, row after the last].
 std::string describeMap(const Facts& facts, const Viewer& viewer, const std::vector<Row>& rows) {
   JsonWriter out;
   const core::Domains& domains = *facts.domains;
@@ -196,7 +196,7 @@ void describeJob(JsonWriter& out, const Facts& facts, const Viewer& viewer, cons
   out.endObject();
 }
 
-// Those that somebody waits for come first, then the newest.
+// Beyond kMostJobs, keeps unfinished jobs first, then the newest.
 std::vector<const Job*> listedJobs(const Facts& facts, const Viewer& viewer) {
   std::vector<const Job*> jobs;
   for (const auto& job : facts.snapshot.jobs) {

@@ -32,7 +32,7 @@ std::string withoutOthers(std::string_view text, const Viewer& viewer, const Nam
         text.begin());
     std::string_view word = text.substr(at, end - at);
     at = end;
-    std::string_view stop;  // of the sentence, no part of a name
+    std::string_view stop;  // a full stop is no part of a name
     while (word.ends_with('.')) {
       stop = ".";
       word.remove_suffix(1);

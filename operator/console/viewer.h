@@ -9,11 +9,11 @@ namespace trainyard::operator_::console {
 
 using Names = std::set<std::string, std::less<>>;
 
-// Who looks, and at what of the cluster, as the API server says.
+// A user of the console, and what the API server lets them read.
 struct Viewer {
   std::string user = {};
   bool everywhere = false;  // TrainingJobs of all namespaces
-  Names namespaces = {};    // else of these
+  Names namespaces = {};    // otherwise of these
   bool nodes = false;
   bool queues = false;
 
@@ -21,15 +21,15 @@ struct Viewer {
   friend bool operator==(const Viewer&, const Viewer&) = default;
 };
 
-// With whom a user is counted together where one may take a part of the console only: with all
-// ServiceAccounts of his namespace, of which whoever may make them has as many as he likes. Else he is alone.
+// The tenant that limits of the console apply to. A ServiceAccount shares it with all accounts of its
+// namespace, of which there may be any number. Any other user is a tenant of their own.
 [[nodiscard]] std::string tenantOf(std::string_view user);
 
 inline constexpr std::string_view kAnother = "one of another namespace";
 
-// The words of the operator name jobs and pods as "namespace/name". Of those in namespaces that the viewer
-// does not see, kAnother is left. `known`: the namespaces that there are; what stands
-// before another slash ("zone-a/rack-3", "nvidia.com/gpu") is none.
+// Messages name jobs and pods as "namespace/name". Replaces the names of those in namespaces that the viewer
+// does not see by kAnother. `known` lists the existing namespaces: text before another slash
+// ("zone-a/rack-3", "nvidia.com/gpu") is no namespace.
 [[nodiscard]] std::string withoutOthers(std::string_view text, const Viewer& viewer, const Names& known);
 
 }  // namespace trainyard::operator_::console

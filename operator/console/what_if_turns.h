@@ -10,9 +10,9 @@
 
 namespace trainyard::operator_::console {
 
-// Who may have something worked out: one at a time, as it may take a core for seconds where thousands wait.
-// Whoever had the turn while others were sent away leaves the next ones to them, for kRestPerWhatIf times as
-// long as he had it. Lives on the executor's thread, and so does the end of a turn.
+// Allows one what-if at a time, because it may take a core for seconds with thousands of pending jobs. A
+// tenant that ran one while others were refused must pause for kRestPerWhatIf times as long as it ran. Lives
+// on the executor's thread, and so does the end of a turn.
 class WhatIfTurns {
  public:
   explicit WhatIfTurns(base::Executor& executor) : executor_(executor) {}
@@ -20,7 +20,7 @@ class WhatIfTurns {
   WhatIfTurns(const WhatIfTurns&) = delete;
   WhatIfTurns& operator=(const WhatIfTurns&) = delete;
 
-  // The turn, which ends with the last copy of it. kThrottled: not now, and why.
+  // Returns the turn, which ends with its last copy. kThrottled carries the reason for a refusal.
   [[nodiscard]] base::Result<std::shared_ptr<void>> take(const std::string& tenant);
 
  private:
@@ -28,8 +28,8 @@ class WhatIfTurns {
 
   base::Executor& executor_;
   std::optional<std::string> whose_ = std::nullopt;
-  bool othersSentAway_ = false;                 // meanwhile
-  std::map<std::string, base::Instant> rests_;  // until when, by tenant
+  bool othersSentAway_ = false;                 // during this turn
+  std::map<std::string, base::Instant> rests_;  // end of the pause, by tenant
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -2,13 +2,13 @@
 
 namespace trainyard::base {
 
-// Pieces of memory of at least so many bytes, those of bodies and plans, go back to the system as soon as
-// they are freed. Left to itself the allocator raises this limit with every such piece, to 32 MiB in the end,
-// and keeps for ever what one storm of them took. To be called before other threads are begun.
+// Returns freed pieces of memory of at least this many bytes, those of bodies and plans, to the system at
+// once. By default the allocator raises its threshold with every such piece, up to 32 MiB, and keeps the
+// memory of one burst for ever. Must be called before other threads start.
 void returnFreedMemory(int piecesOf);
 
-// Of all threads together; else each has one of its own, with free pieces that no other can use. For programs
-// that allocate little, as threads wait for one another.
+// Makes all threads share one arena. By default each has its own, with free pieces that no other can use. For
+// programs that allocate little, as threads wait for one another.
 void useOneArena();
 
 }  // namespace trainyard::base

@@ -5,8 +5,8 @@
 
 namespace trainyard::base {
 
-// At most `bytes` of the UTF-8 text, not ending inside of a character: what the API server refuses for its
-// length is never written at all, and half a character makes the whole write unreadable.
+// Returns at most `bytes` of the UTF-8 text, cut between characters. The API server rejects a text that is
+// too long, and half a character makes the whole write invalid.
 [[nodiscard]] std::string_view cutText(std::string_view text, std::size_t bytes);
 
 }  // namespace trainyard::base

@@ -10,22 +10,22 @@
 
 namespace trainyard::base {
 
-// The code tells the caller what to do next; the message tells a person what happened and where.
+// The code determines the caller's next step; the message explains to a person what happened and where.
 enum class ErrorCode {
-  kConflict,        // the object moved on: read it again, decide again
-  kAlreadyExists,   // a create met the same name: compare owners, adopt or report
-  kNotFound,        // gone: treat a delete as done, drop the work for anything else
+  kConflict,        // the object has changed: read it again, decide again
+  kAlreadyExists,   // the name exists already: compare owners, adopt or report
+  kNotFound,        // the object does not exist: a delete is done, drop other work
   kExpired,         // the resourceVersion or page token is too old: list again
   kInvalid,         // the request itself is wrong (400, 422): never retry, report to the user
   kForbidden,       // quota, RBAC or a terminating namespace: back off, report
   kUnauthorized,    // credentials were refused: reload them once
-  kThrottled,       // the server asks us to wait (429): retryAfter says how long
+  kThrottled,       // the server requires a wait (429): retryAfter is its length
   kUnavailable,     // the request was not carried out: retry with back-off
   kOutcomeUnknown,  // time-out, reset, 5xx after sending: read before repeating a write
-  kTooLarge,        // the answer is larger than the caller takes: ask for less at once
-  kUnsupported,     // 405, 406, 415: the server does not offer this
-  kCancelled,       // we gave up ourselves (shut-down, lost lease)
-  kInternal,        // a bug of ours or of the other side: report
+  kTooLarge,        // the answer exceeds the caller's limit: ask for less at once
+  kUnsupported,     // 405, 406, 415: the server does not support this
+  kCancelled,       // this process gave up (shut-down, lost lease)
+  kInternal,        // a bug on either side: report
 };
 
 [[nodiscard]] std::string_view toString(ErrorCode code);
@@ -33,9 +33,9 @@ enum class ErrorCode {
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
-  // `Status.reason` of a Kubernetes answer ("AlreadyExists"), empty elsewhere.
+  // `Status.reason` of a Kubernetes response ("AlreadyExists"), empty elsewhere.
   std::string reason = {};
-  // Set for kThrottled when the server named a delay.
+  // Set for kThrottled if the server sent a delay.
   std::optional<std::chrono::milliseconds> retryAfter = std::nullopt;
 
   friend bool operator==(const Error&, const Error&) = default;

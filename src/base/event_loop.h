@@ -35,7 +35,7 @@ class EventLoop final : public Executor {
   std::deque<Task> posted_;
   TimerQueue timers_;
   bool stopping_ = false;
-  // Of now() = 0; kNoAnchor before the first. Read from any thread.
+  // The wall time at now() = 0; kNoAnchor before the first anchor. Read from any thread.
   static constexpr WallTime::rep kNoAnchor = std::numeric_limits<WallTime::rep>::min();
   std::atomic<WallTime::rep> anchor_ = kNoAnchor;
 };

@@ -9,15 +9,15 @@ namespace trainyard::base {
 
 using Task = std::function<void()>;
 
-// Names a pending timer of one executor; 0 names none.
+// Identifies a pending timer of one executor; 0 identifies none.
 struct TimerId {
   std::uint64_t value = 0;
   friend bool operator==(TimerId, TimerId) = default;
 };
 
-// The one event loop that all logic of a program runs on. EventLoop drives it by real time,
-// VirtualLoop by simulated time, so that the very same code runs in production and in simulation.
-// Tasks run one at a time, in the order of their time and then of their posting.
+// The one event loop that all logic of a program runs on. EventLoop drives it by real time, VirtualLoop by
+// simulated time: production and simulation run the same code. Tasks run one at a time, in the order of their
+// time and then of their posting.
 class Executor {
  public:
   Executor() = default;
@@ -27,17 +27,17 @@ class Executor {
 
   // Safe from any thread; every other call belongs to the loop's own thread.
   virtual void post(Task task) = 0;
-  // Runs `task` at `when`, or as soon as possible when that has passed.
+  // Runs `task` at `when`, or as soon as possible if that has passed.
   virtual TimerId postAt(Instant when, Task task) = 0;
   // Does nothing for a timer that has fired or was cancelled before.
   virtual void cancel(TimerId timer) = 0;
 
   [[nodiscard]] virtual Instant now() const = 0;
   [[nodiscard]] virtual WallTime wallNow() const = 0;
-  // The calendar time of this machine's own clock, whatever setWallAnchor() was given.
+  // The calendar time of this machine's own clock, regardless of setWallAnchor().
   [[nodiscard]] virtual WallTime ownWallNow() const { return wallNow(); }
-  // Corrects wallNow(): it is ownWallNow() as long as that is within kWallTolerance of now() +
-  // `fromMonotonic`, else the latter. A step of the machine's clock then changes nothing. Without effect on
+  // Corrects wallNow(): it equals ownWallNow() while that is within kWallTolerance of now() +
+  // `fromMonotonic`, else the latter. A step of the machine's clock then has no effect. Does nothing on
   // virtual time.
   virtual void setWallAnchor(WallTime fromMonotonic) { static_cast<void>(fromMonotonic); }
   static constexpr std::chrono::seconds kWallTolerance{2};

@@ -9,7 +9,7 @@
 
 namespace trainyard::base {
 
-// By the C library: a C++ stream does not tell why it failed, and reads a directory as an empty file.
+// Uses the C library: a C++ stream does not report why it failed, and reads a directory as an empty file.
 Result<std::string> readFile(const std::string& path, std::size_t mostBytes) {
   constexpr std::size_t kPiece = 64 << 10;
   const auto close = [](std::FILE* file) { std::fclose(file); };

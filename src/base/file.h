@@ -8,8 +8,8 @@
 
 namespace trainyard::base {
 
-// All that is in the file. kInvalid names it and says why, as "policy.yaml: cannot be read (Is a directory)";
-// more than `mostBytes` is refused, too.
+// Returns the whole content of the file. kInvalid has its name and the cause, as in "policy.yaml: cannot be
+// read (Is a directory)"; a file of more than `mostBytes` is kInvalid, too.
 [[nodiscard]] Result<std::string> readFile(const std::string& path,
                                            std::size_t mostBytes = std::numeric_limits<std::size_t>::max());
 

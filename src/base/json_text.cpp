@@ -54,7 +54,7 @@ void appendJson(std::string& out, std::string_view text) {
     } else if (length == 0) {
       out += "\xEF\xBF\xBD";
     } else if (length > 1 && isInvisible(codePointAt(text))) {
-      // They would change how the rest is read, and JavaScript and YAML 1.1 break lines at some of them.
+      // Invisible characters change how the rest is displayed; JavaScript and YAML 1.1 break lines at some.
       appendEscaped(out, codePointAt(text));
     } else {
       out += text.substr(0, length);

@@ -6,8 +6,8 @@
 
 namespace trainyard::base {
 
-// Length of the well-formed UTF-8 sequence at the front of `text`, 0 when there is none (Unicode table 3-7).
-// `text` is not empty.
+// Returns the length of the well-formed UTF-8 sequence at the front of `text`, or 0 if there is none (Unicode
+// table 3-7). `text` must not be empty.
 [[nodiscard]] std::size_t utf8Length(std::string_view text);
 
 // Appends `text` as a JSON string with quotes; bytes that are not UTF-8 become U+FFFD.

@@ -33,10 +33,10 @@ std::string_view levelName(LogLevel level) {
   return "info";
 }
 
-// A text of JSON without its quotes, which still has no line breaks.
+// Returns a JSON string without its quotes; it has no line breaks.
 std::string_view bare(std::string_view json) { return json.substr(1, json.size() - 2); }
 
-// Quoted where one could not tell where it ends.
+// Keeps the quotes if the end of the text would be ambiguous without them.
 std::string_view shortest(std::string_view json) {
   const bool quoted = json.starts_with('"');
   const bool clear =

@@ -14,18 +14,18 @@ namespace trainyard::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-// "debug", "info", "warning" or "error"; kInvalid names the text.
+// "debug", "info", "warning" or "error"; kInvalid has the text.
 [[nodiscard]] Result<LogLevel> parseLogLevel(std::string_view text);
 
 enum class LogFormat {
   kJson,  // {"time":…,"level":…,"component":…,"msg":…,KEY:VALUE…}
-  kText,  // TIME LEVEL COMPONENT: MESSAGE KEY=VALUE…, for who reads along
+  kText,  // TIME LEVEL COMPONENT: MESSAGE KEY=VALUE…, for people
 };
 
-// "json" or "text"; kInvalid names the text.
+// "json" or "text"; kInvalid has the text.
 [[nodiscard]] Result<LogFormat> parseLogFormat(std::string_view text);
 
-// One key of a log line. Numbers and truth values stay what they are in JSON.
+// One key of a log line. Numbers and booleans keep their type in JSON.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
   LogField(std::string_view name, const std::string& text) : LogField(name, std::string_view(text)) {}
@@ -39,12 +39,12 @@ struct LogField {
   std::string json;
 };
 
-// One line without newline, whatever the texts hold: both formats escape as JSON does.
+// One line without newline, whatever the texts contain: both formats escape as JSON does.
 [[nodiscard]] std::string formatLogLine(LogFormat format, WallTime time, LogLevel level,
                                         std::string_view component, std::string_view message,
                                         std::initializer_list<LogField> fields = {});
 
-// Where finished lines go.
+// The destination of finished lines.
 class LogSink {
  public:
   LogSink() = default;
@@ -55,7 +55,7 @@ class LogSink {
   virtual void write(std::string_view line) = 0;
 };
 
-// Lines to standard error, each by one write(2), so that lines of several threads never mix.
+// Writes lines to standard error, each by one write(2), so that lines of several threads never mix.
 [[nodiscard]] std::unique_ptr<LogSink> makeStderrSink();
 
 // Writes lines: time, level, component, message, then the fields. Cheap to copy; the sink must outlive it.
@@ -68,7 +68,7 @@ class Logger {
   void warning(std::string_view message, std::initializer_list<LogField> fields = {}) const;
   void error(std::string_view message, std::initializer_list<LogField> fields = {}) const;
 
-  // The same but for the component's name.
+  // A copy of this logger with another component name.
   [[nodiscard]] Logger named(std::string component) const;
 
  private:

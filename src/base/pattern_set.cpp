@@ -10,12 +10,12 @@
 namespace trainyard::base {
 namespace {
 
-// Of all states that a set keeps between texts; beyond it they are dropped and made anew.
+// The states that a set caches between texts; beyond this size RE2 drops and rebuilds them.
 constexpr std::int64_t kMemory = 64 << 20;
 
 RE2::Options options() {
   RE2::Options options;
-  // Logs hold any bytes; with Latin-1 none is malformed, and the states stay few.
+  // Logs contain any bytes; in Latin-1 every byte is valid, and the number of states stays small.
   options.set_encoding(RE2::Options::EncodingLatin1);
   options.set_log_errors(false);
   options.set_max_mem(kMemory);
@@ -47,7 +47,7 @@ void PatternSet::match(std::string_view text, std::vector<int>& found) const {
   const re2::StringPiece piece(text.data(), text.size());
   if (impl_->set.Match(piece, &found, &error)) return std::sort(found.begin(), found.end());
   if (error.kind == RE2::Set::kNoError) return;
-  // Too many states for its memory: one by one, slow but right.
+  // The states exceed the memory limit: match one by one, which is slow but correct.
   for (std::size_t i = 0; i < impl_->patterns.size(); ++i) {
     if (RE2::PartialMatch(piece, RE2(impl_->patterns[i], options()))) found.push_back(static_cast<int>(i));
   }

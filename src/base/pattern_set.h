@@ -10,14 +10,14 @@
 
 namespace trainyard::base {
 
-// Regular expressions (RE2's syntax) that are looked for together: one pass over a text finds all that match
-// it, in time linear in the text whatever the patterns are. Texts are bytes; none is malformed. Copies share.
+// A set of regular expressions (RE2's syntax): one pass over a text finds all that match it, in time linear
+// in the text whatever the patterns are. Texts are bytes, all valid. Copies share the compiled set.
 class PatternSet {
  public:
-  // kInvalid says what is wrong with the first pattern that is no expression.
+  // kInvalid describes the first pattern that is not a regular expression.
   [[nodiscard]] static Result<PatternSet> compile(std::span<const std::string> patterns);
 
-  // The numbers of the patterns that match somewhere in `text`, ascending, into `found`, emptied first.
+  // Stores the numbers of the patterns that match anywhere in `text` in `found`, ascending; clears it first.
   void match(std::string_view text, std::vector<int>& found) const;
 
  private:
@@ -26,7 +26,7 @@ class PatternSet {
   std::shared_ptr<const Impl> impl_;
 };
 
-// What is wrong with the expression, such as "missing ): a(b"; empty when nothing is.
+// Returns the error in the expression, such as "missing ): a(b"; empty if it is valid.
 [[nodiscard]] std::string patternError(const std::string& pattern);
 
 }  // namespace trainyard::base

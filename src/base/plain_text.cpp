@@ -9,9 +9,9 @@
 namespace trainyard::base {
 namespace {
 
-using Range = std::pair<char32_t, char32_t>;  // both included
+using Range = std::pair<char32_t, char32_t>;  // both ends included
 
-// Breaks a line, moves the cursor, or stands for a blank.
+// Characters that break a line, move the cursor, or stand for a blank.
 constexpr std::array<Range, 4> kControls = {{{0x0, 0x1F}, {0x7F, 0x9F}, {0x2028, 0x2029}, {0xFFF9, 0xFFFB}}};
 // Unicode's format characters (category Cf) that are not part of a visible letter, and its invisible fillers.
 constexpr std::array<Range, 15> kHidden = {{{0xAD, 0xAD},

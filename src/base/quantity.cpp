@@ -7,7 +7,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// Far above any accepted value, far below overflow: work stays exact in between.
+// Far above any accepted value, far below overflow: intermediate results stay exact.
 constexpr Wide kWideLimit = static_cast<Wide>(1) << 120;
 
 struct Scale {
@@ -43,7 +43,7 @@ bool readSuffix(std::string_view suffix, Scale& scale) {
   return false;
 }
 
-// "e3", "E-2": decimal exponent, bounded so that the scale fits.
+// Reads "e3" or "E-2": a decimal exponent, bounded so that the scale fits.
 bool readExponent(std::string_view text, Scale& scale) {
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return false;
   text.remove_prefix(1);

@@ -13,7 +13,7 @@ std::uint64_t Rng::next() {
 
 std::uint64_t Rng::below(std::uint64_t bound) {
   if (bound == 0) return 0;
-  // Rejection keeps every value equally likely; plain modulo favours the small ones.
+  // Rejection keeps every value equally likely; plain modulo favours small values.
   const std::uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
   std::uint64_t value = next();
   while (value >= limit) value = next();

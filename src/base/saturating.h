@@ -27,7 +27,7 @@ namespace trainyard::base {
                             : std::numeric_limits<std::int64_t>::min();
 }
 
-// The nearest whole number; 0 of what is no number.
+// Returns the nearest integer; 0 for NaN.
 [[nodiscard]] inline std::int64_t saturatingRound(double value) {
   constexpr double kBound = 9'223'372'036'854'774'784.0;  // the largest double below 2^63
   if (std::isnan(value)) return 0;
@@ -36,7 +36,7 @@ namespace trainyard::base {
   return std::llround(value);
 }
 
-// a * b / c without overflow on the way, rounded towards zero; c is not 0.
+// Returns a * b / c without intermediate overflow, rounded towards zero; c must not be 0.
 [[nodiscard]] inline std::int64_t scaled(std::int64_t a, std::int64_t b, std::int64_t c) {
   __extension__ using Wide = __int128;
   const Wide exact = static_cast<Wide>(a) * b / c;

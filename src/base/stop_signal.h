@@ -6,9 +6,9 @@
 
 namespace trainyard::base {
 
-// Turns the first SIGTERM or SIGINT into a call on the loop, which must outlive the process's threads. To be
-// called before any other thread is begun, so that all have both signals blocked. A thread that waits beats a
-// handler: it may allocate.
+// Turns the first SIGTERM or SIGINT into a call on the loop, which must outlive the process's threads. Must
+// be called before any other thread starts, so that all threads block both signals. (Lost: a signal handler.
+// It may not allocate; a waiting thread may.)
 void onStopSignal(Executor& loop, std::function<void()> onStop);
 
 }  // namespace trainyard::base

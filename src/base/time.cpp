@@ -113,7 +113,7 @@ Result<WallTime> parseTime(std::string_view text) {
   }
   const WallTime midnight = std::chrono::sys_days{date};
   const WallTime moment = midnight + hours{hour} + minutes{minute} + seconds{second} + fraction - offset;
-  // The offset may lead out of the years that can be written.
+  // The offset may move the time outside the representable years.
   if (moment < kFirstMoment || moment >= kEndOfTime) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("\"{}\" is outside the years 0 to 9999", text.substr(0, 64)));

@@ -18,15 +18,15 @@ struct MonotonicClock {
 };
 using Instant = MonotonicClock::time_point;
 
-// Calendar time: what is written into API objects and compared across processes.
+// Calendar time, as written into API objects and compared across processes.
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
 // "2026-11-21T09:00:00Z" (metav1.Time: whole seconds, rounded down).
 [[nodiscard]] std::string formatTime(WallTime time);
 // "2026-11-21T09:00:00.123456Z" (metav1.MicroTime: exactly six digits; the Lease API refuses others).
 [[nodiscard]] std::string formatMicroTime(WallTime time);
-// RFC 3339 with optional fraction (digits past the sixth are dropped) and Z or ±hh:mm. kInvalid names the
-// text.
+// Parses RFC 3339 with an optional fraction (digits past the sixth are dropped) and Z or ±hh:mm. kInvalid has
+// the text.
 [[nodiscard]] Result<WallTime> parseTime(std::string_view text);
 
 }  // namespace trainyard::base

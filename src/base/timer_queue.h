@@ -9,14 +9,14 @@
 
 namespace trainyard::base {
 
-// Tasks ordered by time, then by insertion: the order is total, so a run repeats exactly.
+// Tasks ordered by time, then by insertion: the order is total, so every run is reproducible.
 class TimerQueue {
  public:
   TimerId add(Instant when, Task task);
   void cancel(TimerId timer);
   [[nodiscard]] bool empty() const { return tasks_.empty(); }
   [[nodiscard]] std::optional<Instant> nextDue() const;
-  // Takes the first task that is due at `now`; an empty function when there is none.
+  // Takes the first task that is due at `now`; returns an empty function if there is none.
   [[nodiscard]] Task popDue(Instant now);
 
  private:

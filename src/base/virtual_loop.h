@@ -18,12 +18,12 @@ class VirtualLoop final : public Executor {
   [[nodiscard]] Instant now() const override { return now_; }
   [[nodiscard]] WallTime wallNow() const override { return wallStart_ + now_.time_since_epoch(); }
 
-  // Runs one task, moving time forward to it if nothing is due; false when nothing is left before `limit`.
+  // Runs one task, advancing the time to it if none is due; returns false if no task is left before `limit`.
   bool step(Instant limit = Instant::max());
-  // Runs everything due until `until`, and leaves the time there.
+  // Runs all tasks due until `until`, and leaves the time there.
   void runUntil(Instant until);
   void runFor(Instant::duration span) { runUntil(now_ + span); }
-  // Runs until `done` holds or `limit` passes; returns whether it holds.
+  // Runs until `done` returns true or `limit` passes; returns the last result of `done`.
   template <typename Predicate>
   bool runUntilTrue(Predicate done, Instant::duration limit) {
     const Instant end = now_ + limit;

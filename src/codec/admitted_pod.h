@@ -7,10 +7,10 @@
 
 namespace trainyard::codec {
 
-// The shape of a member as the API server's admission made it in a dry run. It comes from whoever asks, so
-// that nothing but its shape is read. kInvalid: no pod, beyond what a template may hold (model/limits.h), or
-// of another namespace than its job's: what keeps it apart from others is counted by namespace, and would
-// tell of pods that the asker may not see.
+// The shape of a member as the API server's admission returned it in a dry run. The pod comes from the client
+// of the extender, so only its shape is read. Returns kInvalid for text that is no pod, for a pod that
+// exceeds the limits of a template (model/limits.h), and for a pod of another namespace: anti-affinity is
+// counted by namespace, so its shape would reveal pods that the client may not see.
 [[nodiscard]] base::Result<model::PodShape> decodeAdmittedPod(std::string_view pod, std::string_view ns);
 
 }  // namespace trainyard::codec

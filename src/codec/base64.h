@@ -7,7 +7,7 @@
 
 namespace trainyard::codec {
 
-// RFC 4648 with padding; line breaks and spaces are skipped, as files are often wrapped.
+// RFC 4648 with padding. Line breaks and spaces are skipped, because files are often wrapped.
 [[nodiscard]] base::Result<std::string> decodeBase64(std::string_view text);
 [[nodiscard]] std::string encodeBase64(std::string_view bytes);
 

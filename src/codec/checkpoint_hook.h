@@ -8,16 +8,16 @@
 
 namespace trainyard::codec {
 
-// checkpoint.mode HTTP: the first container of every pod gets a preStop hook, by which the kubelet asks it to
-// save its state, waits for the answer as long as the pod's grace period lasts, and only then sends SIGTERM.
-// So it is asked whoever ends the pod, an eviction and a drained node included, and nobody needs a way
-// through the network to it or a credential. (Lost: a POST by the operator. It would not be sent where
-// somebody else ends the pod, and every cluster's network policies would have to let it in.)
+// With checkpoint.mode HTTP, the first container of every pod gets a preStop hook. The kubelet calls the
+// hook, waits for the answer within the pod's grace period, and only then sends SIGTERM. The hook therefore
+// runs for every deletion, evictions and drains included, and needs neither a network route to the pod nor a
+// credential. (Lost: a POST by the operator. It would not be sent when another client deletes the pod, and
+// every cluster's network policies would have to admit it.)
 [[nodiscard]] bool asksOverHttp(const model::JobSpec& spec);
 
-// Why the container cannot have the hook; empty where it can.
+// Returns why the container cannot have the hook; empty if it can.
 [[nodiscard]] std::string hookComplaint(const model::JobSpec& spec, const JsonValue& first);
-// Member `lifecycle` of the container: the template's own, and the hook.
+// Writes the member `lifecycle` of the container: the template's own handlers and the hook.
 void writeLifecycle(JsonWriter& out, const model::JobSpec& spec, const JsonValue& container);
 
 }  // namespace trainyard::codec

@@ -8,9 +8,9 @@
 
 namespace trainyard::codec {
 
-// The list of metav1.Condition in a status.
+// Reads the list of metav1.Condition in a status.
 [[nodiscard]] std::vector<model::Condition> readConditions(const Field& list);
-// The member "conditions"; nothing without any.
+// Writes the member "conditions"; writes nothing if the list is empty.
 void writeConditions(const std::vector<model::Condition>& conditions, JsonWriter& out);
 
 }  // namespace trainyard::codec

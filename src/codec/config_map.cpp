@@ -17,7 +17,7 @@ constexpr std::string_view kMembers = "members.json";
 
 std::string configMapName(const model::Job& job) {
   const std::string name = fmt::format("{}-members-{}", job.key.name, job.uid);
-  // The list of another size is another one: pods of the old size may still refer to theirs.
+  // Each size has its own ConfigMap, because pods of the old size may still mount theirs.
   return job.spec.elastic ? fmt::format("{}-{}", name, model::toldMembers(job)) : name;
 }
 

@@ -7,16 +7,16 @@
 
 namespace trainyard::codec {
 
-// "JOB-members-UID". With the uid nobody else has a use for the name: where it exists it is ours, and need
-// not be read to know that, for which the operator would have to be allowed to read everybody's ConfigMaps.
+// "JOB-members-UID". The uid makes the name unique to this job, so an existing ConfigMap of that name is its
+// own. It need not be read to verify that, so the operator needs no permission to read all ConfigMaps.
 [[nodiscard]] std::string configMapName(const model::Job& job);
 
-// What its `hosts.txt` takes of model::limits::kConfigMapBytes, at most.
+// The most that `hosts.txt` takes of model::limits::kConfigMapBytes.
 [[nodiscard]] std::size_t hostsBytes(std::size_t members, std::size_t longestHost);
 
-// The v1 ConfigMap of the members in the order of roles and indices: `hosts.txt` with one host a line,
-// `members.json` with role, index and host. A ConfigMap holds no more than a mebibyte: where both do not fit,
-// members.json is left out, which says nothing that hosts.txt does not say.
+// The v1 ConfigMap of the members, ordered by role and index: `hosts.txt` has one host per line,
+// `members.json` has role, index and host. A ConfigMap holds at most one mebibyte. If both files do not fit,
+// members.json is left out, because it adds nothing to hosts.txt.
 [[nodiscard]] std::string encodeConfigMap(const model::Job& job);
 
 }  // namespace trainyard::codec

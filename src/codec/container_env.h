@@ -11,13 +11,13 @@
 
 namespace trainyard::codec {
 
-// The array `env` of a container: `environment` ahead of the container's own variables, so that those may
-// refer to it, less what the container sets itself: he who wrote that knows his program. (What it takes from
-// envFrom does not win: its names are not seen here.) `filesName` is the ConfigMap of Variable::fileKey.
+// Writes the array `env` of a container: `environment` first, so that the container's own variables may refer
+// to it. Variables that the container sets itself are left out: the user's value takes precedence. (Names
+// from envFrom are not visible here.) `filesName` is the ConfigMap of Variable::fileKey.
 void writeContainerEnv(JsonWriter& out, const JsonValue& container, const model::Environment& environment,
                        std::string_view filesName);
 
-// Variables of `environment` that a container of the role's template sets itself, each once, sorted.
+// The variables of `environment` that a container of the role's template sets itself, unique and sorted.
 [[nodiscard]] std::vector<std::string> findOwnVariables(const model::Role& role,
                                                         const model::Environment& environment);
 

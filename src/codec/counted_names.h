@@ -6,13 +6,13 @@
 
 namespace trainyard::codec {
 
-// Which names of a pod's or node's resources are counted: the first model::limits::kResourceNames in the
-// order in which they are read, and GPUs in any case, which nobody may hide behind names that he made up.
+// Selects which resource names of a pod or node are counted: the first model::limits::kResourceNames in the
+// order of the text, and GPUs in any case, so that GPUs cannot be hidden behind invented names.
 class CountedNames {
  public:
-  // Whether amounts of that name are to be counted.
+  // Returns true if amounts of that name are counted.
   [[nodiscard]] bool take(std::string_view name);
-  // How often a name was not.
+  // The number of names that were not counted.
   [[nodiscard]] int leftOut() const { return leftOut_; }
 
  private:

@@ -8,13 +8,13 @@
 
 namespace trainyard::codec {
 
-// "pod ml/bert-worker-0: spec.nodeName: expected a string, is 5". Namespace and name are read as far as they
-// can be.
+// Formats "pod ml/bert-worker-0: spec.nodeName: expected a string, is 5". Namespace and name are included as
+// far as they can be read.
 [[nodiscard]] base::Error objectError(std::string_view kind, const JsonValue& object,
                                       std::string_view complaint);
 
 // Runs `read(Field root)` over the object's text and turns the first complaint into an error that names the
-// object. Text that is no object is an error as well.
+// object. Text that is not an object is an error as well.
 template <typename Read>
 [[nodiscard]] auto decodeObject(std::string_view kind, std::string_view json, Read&& read)
     -> base::Result<decltype(read(std::declval<const Field&>()))> {

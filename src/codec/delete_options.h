@@ -5,7 +5,7 @@
 
 namespace trainyard::codec {
 
-// What a delete insists on; kConflict when the object is another incarnation.
+// The preconditions and options of a delete request; kConflict if the object is another incarnation.
 struct DeleteOptions {
   std::optional<std::string> uid = std::nullopt;
   std::optional<std::string> resourceVersion = std::nullopt;

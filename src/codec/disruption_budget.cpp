@@ -8,7 +8,7 @@
 namespace trainyard::codec {
 namespace {
 
-// As the schema has it.
+// The maximum number of pods in the schema of TrainingJob.
 constexpr int kMostPods = 80'000;
 
 }  // namespace

@@ -6,9 +6,9 @@
 
 namespace trainyard::codec {
 
-// A PodDisruptionBudget that lets nobody evict a member of the job: its name, and the object to create. It
-// asks for more pods than a job can have, so that it stands through every size that the job takes; a
-// percentage would be of a number that Kubernetes can ask of elastic jobs only.
+// A PodDisruptionBudget that blocks every eviction of the job's members: its name, and the object to create.
+// Its minAvailable exceeds the number of pods that a job can have, so that it holds for every size of an
+// elastic job. A percentage would need a scale subresource, which only elastic jobs offer.
 [[nodiscard]] std::string disruptionBudgetName(const model::Job& job);
 [[nodiscard]] std::string encodeDisruptionBudget(const model::Job& job);
 

@@ -12,9 +12,9 @@ std::optional<std::chrono::milliseconds> parseDuration(std::string_view text) {
       {{"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
   if (text.empty()) return std::nullopt;
   std::int64_t total = 0;
-  std::size_t next = 0;  // the first unit that may still come
+  std::size_t next = 0;  // the first unit that may still follow
   while (!text.empty()) {
-    if (text.front() < '0' || text.front() > '9') return std::nullopt;  // from_chars would take a sign
+    if (text.front() < '0' || text.front() > '9') return std::nullopt;  // from_chars would accept a sign
     std::int64_t amount = 0;
     const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
     if (error != std::errc()) return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMembershipVolume = "trainyard-membership";
 constexpr std::string_view kMembershipKey = "membership";
 constexpr std::string_view kMembershipFolder = "/etc/trainyard";
-// Where files for ssh are mounted below that folder: nothing can be mounted into a volume that is read-only.
+// The mount path with ssh files, which occupy the folder above: a read-only volume cannot hold a mount point.
 constexpr std::string_view kMembershipFolderOverSsh = "/etc/trainyard/job";
 constexpr std::string_view kProgramVolume = "trainyard-launch";
 constexpr std::string_view kProgramFolder = "/opt/trainyard";
@@ -25,7 +25,7 @@ std::string_view membershipFolder(const model::Job& job) {
   return model::launchesOverSsh(job) ? kMembershipFolderOverSsh : kMembershipFolder;
 }
 
-// A gang that never has a second member has nobody to talk to.
+// A gang that never has a second member has no peer that the token would authenticate.
 bool hasToken(const model::Job& job) { return usesLauncher(job.spec) && job.spec.mayHaveMates(); }
 
 }  // namespace
@@ -63,7 +63,7 @@ void writeElasticVolumes(JsonWriter& out, const model::Job& job) {
     out.beginObject().member("name", kProgramVolume).key("emptyDir").beginObject().endObject().endObject();
   if (hasToken(job)) {
     out.beginObject().member("name", kTokenVolume).key("secret").beginObject();
-    // For everybody in the pod to read, as nobody knows here as whom the image runs.
+    // Readable by every user, because the image's user is not known here.
     out.member("secretName", launchSecretName(job)).member("defaultMode", kRead).endObject().endObject();
   }
 }

@@ -11,28 +11,28 @@
 
 namespace trainyard::codec {
 
-// What a pod of a job has beside its template where its members read who belongs to it
-// (model::readsMembership), or where trainyard-launch is process 1 of them (checkpoint.mode Launcher). Each
-// writes elements into an array that is open.
+// Functions for what a pod has in addition to its template, if its members read the membership
+// (model::readsMembership) or if trainyard-launch is process 1 (checkpoint.mode Launcher). Each function
+// writes elements into an array that is already open.
 
-// Whether process 1 of every member is trainyard-launch.
+// Returns true if process 1 of every member is trainyard-launch.
 [[nodiscard]] bool usesLauncher(const model::JobSpec& spec);
-// Whether a pod of the job has any of it.
+// Returns true if a pod of the job has any of these parts.
 [[nodiscard]] bool hasElasticParts(const model::JobSpec& spec);
 
-// Where the program, the membership and the job's token are.
+// The variables with the paths of the program, the membership and the job's token.
 [[nodiscard]] model::Environment elasticEnvironment(const model::Job& job);
 void writeElasticVolumes(JsonWriter& out, const model::Job& job);
 void writeElasticMounts(JsonWriter& out, const model::Job& job);
 
-// Copies the program from its image, with resources and rights of the role's first container: so it needs
-// nothing that the pod did not need before.
+// Writes the init container that copies the program from its image. It has the resources and the security
+// context of the role's first container, so that the pod needs nothing that it did not need before.
 void writeInstallContainer(JsonWriter& out, const JsonValue& first, std::string_view image);
 
-// Why trainyard-launch cannot start what this container runs; empty where it can. What the image would run is
-// known to nobody here, so the template has to say it.
+// Returns why trainyard-launch cannot start this container's program; empty if it can. The image's entrypoint
+// is not known here, so the template has to name the command.
 [[nodiscard]] std::string launchComplaint(const JsonValue& first, std::string_view image);
-// Members `command` of the container: the template's own, started by trainyard-launch.
+// Writes the member `command`: trainyard-launch, which executes the template's command.
 void writeLaunchedCommand(JsonWriter& out, const JsonValue& container);
 
 }  // namespace trainyard::codec

@@ -8,7 +8,7 @@
 
 namespace trainyard::codec {
 
-// The object that an event is about.
+// The object that an event refers to.
 struct ObjectRef {
   std::string apiVersion;
   std::string kind;
@@ -17,14 +17,14 @@ struct ObjectRef {
   std::string uid = {};
 };
 
-// events.k8s.io/v1 Event. What the API server would refuse for its length is cut by encodeEvent().
+// An events.k8s.io/v1 Event. encodeEvent() cuts texts that exceed the API server's length limits.
 struct Event {
   std::string ns;
   std::string name;
   base::WallTime time;  // of the first occurrence
   std::string type;     // Normal, Warning
   std::string reason;   // UpperCamelCase, for machines
-  std::string action;   // what was done or tried, UpperCamelCase
+  std::string action;   // what was done or attempted, UpperCamelCase
   std::string note;     // for people
   std::string reportingController;
   std::string reportingInstance;
@@ -34,7 +34,7 @@ struct Event {
 };
 
 [[nodiscard]] std::string encodeEvent(const Event& event);
-// Merge patch that sets how often an event has occurred.
+// A merge patch that sets the number of occurrences of an event.
 [[nodiscard]] std::string encodeEventSeries(std::int64_t count, base::WallTime lastObserved);
 
 }  // namespace trainyard::codec

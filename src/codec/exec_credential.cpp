@@ -25,7 +25,7 @@ base::Result<ExecCredential> decodeExecCredential(std::string_view json, std::st
   if (credential.token.empty() && credential.clientCertificateData.empty()) {
     status.complain("has neither token nor clientCertificateData");
   }
-  // A line break would split the header into two.
+  // A line break would split the HTTP header into two.
   if (credential.token.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
     status["token"].complain("has more than one line");
   }

@@ -9,7 +9,7 @@
 
 namespace trainyard::codec {
 
-// What a credential plug-in prints: ExecCredential of client.authentication.k8s.io.
+// The output of a credential plug-in: ExecCredential of client.authentication.k8s.io.
 struct ExecCredential {
   std::string token = {};
   std::string clientCertificateData = {};  // PEM
@@ -17,11 +17,11 @@ struct ExecCredential {
   std::optional<base::WallTime> expiration = std::nullopt;
 };
 
-// kInvalid names the field; the plug-in must answer in the version it was asked in.
+// kInvalid names the field. The plug-in must answer in the version of the request.
 [[nodiscard]] base::Result<ExecCredential> decodeExecCredential(std::string_view json,
                                                                 std::string_view apiVersion);
 
-// The cluster as the plug-in is told of it.
+// The cluster as it is described to the plug-in.
 struct ExecClusterInfo {
   std::string server;
   std::string tlsServerName = {};
@@ -29,7 +29,7 @@ struct ExecClusterInfo {
   std::string caPem = {};
 };
 
-// The value of KUBERNETES_EXEC_INFO. We never offer a terminal.
+// The value of KUBERNETES_EXEC_INFO. Its `interactive` is always false, because there is no terminal.
 [[nodiscard]] std::string encodeExecInfo(std::string_view apiVersion,
                                          const std::optional<ExecClusterInfo>& cluster);
 

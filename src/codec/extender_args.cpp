@@ -23,14 +23,14 @@ tl::unexpected<base::Error> refuse(std::string_view where, simdjson::error_code 
   return refuse(where, simdjson::error_message(code));
 }
 
-// Twice the nodes of the largest clusters known. Each name is answered with a sentence, so that a request of
-// nothing but names would have an answer twenty times its size.
+// Twice the nodes of the largest known clusters. Each name is answered with a sentence, so the answer to a
+// request that holds only names would be twenty times as large as the request.
 constexpr std::size_t kMaxNodeNames = 100'000;
 
 constexpr std::string_view kNotCacheCapable =
     "whole objects were sent; the extender's configuration needs nodeCacheCapable: true";
 
-// Whether it is null, or what stands there instead of one ("nul").
+// Returns true if the value is null; reports malformed text such as "nul".
 base::Result<bool> isNull(std::string_view where, ondemand::value& value) {
   ondemand::json_type type{};
   if (const auto error = value.type().get(type)) return refuse(where, error);
@@ -41,7 +41,7 @@ base::Result<bool> isNull(std::string_view where, ondemand::value& value) {
   return true;
 }
 
-// For what must be null, because the other form of the request is the one we speak.
+// Checks a value that must be null, because only the node-cache-capable form of the request is supported.
 base::Result<void> expectNull(std::string_view where, ondemand::value& value) {
   const auto null = isNull(where, value);
   if (!null) return base::fail(null.error());
@@ -49,7 +49,7 @@ base::Result<void> expectNull(std::string_view where, ondemand::value& value) {
   return {};
 }
 
-// One member of the request, seen at most once: the second of two equal keys would silently win otherwise.
+// A member of the request that may appear only once; otherwise the second of two equal keys would win.
 class Once {
  public:
   explicit Once(std::string_view name) : name_(name) {}
@@ -155,7 +155,7 @@ bool isPlain(char c) {
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
-// Eight bytes at a time: a byte that is below 0x20, '"', '\\' or above 0x7e leaves its highest bit set.
+// Checks eight bytes at a time: a byte below 0x20, '"', '\\' or a byte above 0x7e sets its highest bit.
 bool isPlain(std::string_view text) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u;
   constexpr std::uint64_t kHigh = 0x8080808080808080u;
@@ -173,7 +173,7 @@ bool isPlain(std::string_view text) {
                                  [](char c) { return isPlain(c); });
 }
 
-// Plain ASCII without escapes, which node names and our own texts are, is copied as it stands.
+// Plain ASCII without escapes, as in node names and Trainyard's own texts, is copied unchanged.
 void appendString(std::string& out, std::string_view text) {
   if (!isPlain(text)) {
     out += base::quoteJson(text);
@@ -203,7 +203,7 @@ void appendFailed(std::string& out, std::span<const FailedNode> failed, bool unr
 struct ExtenderArgsParser::Impl {
   ondemand::parser parser;
 
-  // Calls visit(key, value) for the members of the request until one gives an error.
+  // Calls visit(key, value) for the members of the request until one call returns an error.
   template <typename Visit>
   base::Result<void> forEachMember(std::string& body, Visit visit) {
     if (body.capacity() - body.size() < simdjson::SIMDJSON_PADDING) {

@@ -10,32 +10,32 @@
 #include "base/error.h"
 #include "model/pod.h"
 
-// What kube-scheduler and an extender say to each other (k8s.io/kube-scheduler/extender/v1). Its Go types
-// have no JSON tags, so keys are spelled as here, in upper case. Only the form of `nodeCacheCapable: true` is
-// spoken: whole Node objects would be fifty megabytes for each pod on a large cluster.
+// The requests and answers of kube-scheduler's extender protocol (k8s.io/kube-scheduler/extender/v1). Its Go
+// types have no JSON tags, so keys are in upper case. Only the form of `nodeCacheCapable: true` is supported:
+// whole Node objects would take fifty megabytes for each pod on a large cluster.
 namespace trainyard::codec {
 
-// Arguments of filter and prioritize.
+// The arguments of filter and prioritize.
 struct ExtenderArgs {
   model::Pod pod;
   std::vector<std::string_view> nodeNames;
 };
 
-// A node where pods would have to go.
+// A node on which pods would have to be preempted.
 struct MetaVictims {
   std::string_view node;
   std::vector<std::string_view> uids;
   std::int64_t pdbViolations = 0;
 };
 
-// Arguments of preempt.
+// The arguments of preempt.
 struct PreemptionArgs {
   model::Pod pod;
   std::vector<MetaVictims> candidates;
 };
 
-// Reads requests one after the other, keeping its buffers warm. Texts in what it returns are views into the
-// parser: valid until the next call. Not for several threads at a time.
+// Parses one request after another and reuses its buffers. The returned texts are views into the parser and
+// stay valid until the next call. Not thread-safe.
 class ExtenderArgsParser {
  public:
   ExtenderArgsParser();
@@ -43,12 +43,12 @@ class ExtenderArgsParser {
   ExtenderArgsParser(const ExtenderArgsParser&) = delete;
   ExtenderArgsParser& operator=(const ExtenderArgsParser&) = delete;
 
-  // `body` is not changed, but may be moved in memory to get the padding that the parser needs. kInvalid
-  // names what is wrong and where.
+  // `body` is not changed, but may be reallocated to get the padding that the parser needs. kInvalid names
+  // the error and its position.
   [[nodiscard]] base::Result<ExtenderArgs> parse(std::string& body);
   [[nodiscard]] base::Result<PreemptionArgs> parsePreemption(std::string& body);
 
-  // Bytes of the largest request that the buffers were made for.
+  // The size in bytes of the largest request so far, for which the buffers were allocated.
   [[nodiscard]] std::size_t capacity() const;
 
  private:
@@ -62,12 +62,12 @@ struct FailedNode {
   bool unresolvable = true;
 };
 
-// NodeNames is always present: without it kube-scheduler takes every node as refused.
+// NodeNames is always present: if it is missing, kube-scheduler treats every node as refused.
 [[nodiscard]] std::string encodeFilterResult(std::span<const std::string_view> nodeNames,
                                              std::span<const FailedNode> failed);
-// A call that failed: kube-scheduler shows the text in the pod's event and tries again.
+// The answer to a failed call: kube-scheduler shows the text in the pod's event and retries.
 [[nodiscard]] std::string encodeFilterError(std::string_view message);
-// A bare array. Names and scores go in pairs.
+// A bare array. Names and scores correspond by position.
 [[nodiscard]] std::string encodePriorities(std::span<const std::string_view> nodeNames,
                                            std::span<const int> scores);
 [[nodiscard]] std::string encodePreemptionResult(std::span<const MetaVictims> kept);

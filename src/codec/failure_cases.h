@@ -11,21 +11,21 @@
 
 namespace trainyard::codec {
 
-// What a case is known to be, for comparing.
+// The known result of a case, for comparison.
 struct ExpectedFailure {
   model::FailureClass failure = model::FailureClass::kUnknown;
-  std::string rootMember = {};  // "worker-3"; empty: not said
+  std::string rootMember = {};  // "worker-3"; empty: not specified
 };
 
-// A gang that failed, as a file tells of it: docs/failures.md.
+// A failed gang as a file describes it: docs/failures.md.
 struct FailureCase {
   std::string name;
   std::vector<model::MemberEvidence> members;
   std::optional<ExpectedFailure> expect = std::nullopt;
 };
 
-// One case, or a list of them. kInvalid says "FILE: [3].members[0].role: is required": unknown keys outside
-// of a pod's status, which is Kubernetes' own, are refused, and so is a file without a case.
+// Reads one case or a list of cases. kInvalid: "FILE: [3].members[0].role: is required". A file without a
+// case is refused, and so are unknown keys outside a pod's status, which follows Kubernetes' own schema.
 [[nodiscard]] base::Result<std::vector<FailureCase>> decodeFailureCases(std::string_view json,
                                                                         const std::string& file);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxRules = 200;
 constexpr std::size_t kMaxPattern = 1'000;
 constexpr std::size_t kMaxExitCodes = 64;
-// Above every built-in one: what somebody wrote for his own cluster is meant.
+// Higher than the weight of every built-in rule: the administrator's rules take precedence.
 constexpr int kOwnWeight = 200;
 
 std::string classNames() {
@@ -76,7 +76,7 @@ model::FailureRule readRule(const YamlField& field) {
   });
   if (const YamlField signal = field["signal"]; signal.present()) {
     rule.signal = readNumber(signal, 1, 64);
-    // Most runtimes show a signal in this way only.
+    // Most runtimes report a signal only in this way.
     rule.exitCodes.push_back(128 + rule.signal);
   }
   readAction(field["action"], rule.action);

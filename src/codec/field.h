@@ -16,15 +16,15 @@
 
 namespace trainyard::codec {
 
-// What went wrong while one object was read: the first complaint, with the path of its field. Readers go on
-// with defaults after it, so that they need not ask after every field; whoever began the reading asks once,
-// at the end.
+// Collects the errors of reading one object: the first complaint, with the path of its field. Readers
+// continue with defaults after a complaint, so they need no check after each field. The function that started
+// the reading checks once, at the end.
 class FieldErrors {
  public:
   [[nodiscard]] bool any() const { return !first_.empty(); }
-  // "spec.containers[0].name: expected a string, is 5"; empty when all went well.
+  // "spec.containers[0].name: expected a string, is 5"; empty if there is no complaint.
   [[nodiscard]] const std::string& first() const { return first_; }
-  // Whether that is about a field of this name, or one inside of it.
+  // Returns true if the first complaint is about a field of this name, or about a field inside it.
   [[nodiscard]] bool firstIn(std::string_view name) const;
 
  private:
@@ -42,18 +42,18 @@ class FieldErrors {
   int firstStep_ = -1;
 };
 
-// A JSON value together with where it is, for reading with complaints that name the field. Absent and null
-// are the same. Names given to operator[] must outlive `errors`; it is made for literals.
+// A JSON value with its path, for complaints that name the field. Absent and null are equivalent. Names
+// passed to operator[] must outlive `errors`; string literals are intended.
 class Field {
  public:
   Field(JsonValue root, FieldErrors& errors, std::string_view rootPath = {});
 
   [[nodiscard]] const JsonValue& value() const { return value_; }
   [[nodiscard]] bool present() const { return value_.present(); }
-  // A complaint when this is present and no object.
+  // Complains if this value is present and not an object.
   [[nodiscard]] Field operator[](std::string_view name) const;
 
-  // Each gives the default when absent, and complains about another type.
+  // Each returns the default if the value is absent, and complains about a value of another type.
   [[nodiscard]] std::string_view text(std::string_view whenAbsent = {}) const;
   [[nodiscard]] std::string string() const { return std::string(text()); }
   [[nodiscard]] std::int64_t integer(std::int64_t whenAbsent, std::int64_t least, std::int64_t most) const;
@@ -62,17 +62,17 @@ class Field {
   [[nodiscard]] std::optional<base::WallTime> time() const;
   // A string or a number, as in resource lists.
   [[nodiscard]] base::Quantity quantity() const;
-  // The text, with a complaint when there is none.
+  // Returns the text, and complains if it is absent.
   [[nodiscard]] std::string_view required() const;
 
-  // visit(Field) for every element; a complaint when present and no array.
+  // Calls visit(Field) for every element; complains if the value is present and not an array.
   template <typename Visit>
   void forEachElement(Visit&& visit) const {
     if (!expect(JsonType::kArray, "a list")) return;
     int index = 0;
     value_.forEachElement([&](JsonValue element) { visit(childAt(element, index++)); });
   }
-  // The same of a list that may have so many elements: the others are not visited, and complained about.
+  // As forEachElement(), but visits only the first `most` elements and complains if there are more.
   template <typename Visit>
   void forEachUpTo(std::size_t most, Visit&& visit) const {
     std::size_t count = 0;
@@ -81,7 +81,7 @@ class Field {
     });
     if (count > most) complain(fmt::format("has {} entries: at most {} are allowed", count, most));
   }
-  // visit(name, Field) for every member of a map; a complaint when present and no object.
+  // Calls visit(name, Field) for every member of a map; complains if the value is present and not an object.
   template <typename Visit>
   void forEachMember(Visit&& visit) const {
     if (!expect(JsonType::kObject, "an object")) return;
@@ -89,13 +89,13 @@ class Field {
         [&](std::string_view name, JsonValue member) { visit(name, childIn(member, name)); });
   }
 
-  // The same element, named in paths by a name instead of its index: roles[worker].
+  // The same element, shown in paths with a name instead of its index: roles[worker].
   [[nodiscard]] Field named(std::string_view name) const;
-  // Records a complaint about this field unless there is an earlier one.
+  // Records a complaint about this field unless an earlier one exists.
   void complain(std::string_view what) const;
-  // Whether anything was complained about, of this field or another.
+  // Returns true if there was any complaint, about this field or another.
   [[nodiscard]] bool anyComplaint() const { return errors_->any(); }
-  // complain(), with the value: `must be Never or absent, is "Always"`.
+  // complain() with the value appended: `must be Never or absent, is "Always"`.
   void refuse(std::string_view what) const;
 
  private:

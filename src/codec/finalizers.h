@@ -6,8 +6,8 @@
 
 namespace trainyard::codec {
 
-// A merge patch that gives the job our finalizer, or takes it away, and keeps those of others. Lists are
-// replaced whole, so it carries the resourceVersion: kConflict when somebody else changed the job meanwhile.
+// A merge patch that adds or removes Trainyard's finalizer and keeps the others. A merge patch replaces lists
+// as a whole, so it carries the resourceVersion: kConflict if another client changed the job in the meantime.
 [[nodiscard]] std::string encodeFinalizerPatch(const model::Job& job, bool wanted);
 
 }  // namespace trainyard::codec

@@ -8,8 +8,8 @@
 
 namespace trainyard::codec {
 
-// FNV-1a: one text for the same parts, another one for others. No defence against who looks for two parts
-// with one text.
+// FNV-1a: equal parts yield equal texts, different parts different ones. It does not resist a deliberate
+// search for collisions.
 class Fnv128 {
  public:
   void add(std::string_view text) {

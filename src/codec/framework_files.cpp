@@ -20,7 +20,7 @@ namespace {
 
 namespace files = model::files;
 
-// Room for the files that are not lists, and for " slots=N" of each host.
+// Reserved for the files that are not lists, and for " slots=N" of each host.
 constexpr std::size_t kFixedBytes = 8'192;
 constexpr std::size_t kSlotsBytes = 16;
 
@@ -59,7 +59,7 @@ std::string frameworkFilesName(const model::Job& job) {
     hash.add(fmt::to_string(model::toldMembers(job, role)));
     hash.add(fmt::to_string(model::slotsOf(role)));
   }
-  // The files of another version of this program may be others.
+  // Another version of this program may write different files.
   for (const auto& [key, text] : sshFiles("")) hash.add(text);
   return fmt::format("{}-files-{}", job.key.name, hash.hex());
 }

@@ -8,18 +8,18 @@
 
 namespace trainyard::codec {
 
-// The ConfigMap of what a framework reads from files: model/framework_files.h says what and where.
+// The ConfigMap with the files that a framework reads. Contents and paths: model/framework_files.h.
 
-// "JOB-files-HASH" over all that its content follows from. A gang of another size has another one: nobody has
-// to change what running pods read, nor be allowed to, and where the name exists it is the job's own.
+// "JOB-files-HASH", a hash over all inputs of the content. Each size of a gang has its own ConfigMap: the
+// files of running pods never change, which needs no permission. An existing one is the job's own.
 [[nodiscard]] std::string frameworkFilesName(const model::Job& job);
 
-// The v1 ConfigMap, as large as the gang is by its record; nullopt where the framework reads no files. The
-// hosts in hydra's way of writing are left out where a ConfigMap does not hold both lists.
+// The v1 ConfigMap, for the size of the gang in its record; nullopt if the framework reads no files. The
+// hosts in the hydra notation are left out if a ConfigMap does not hold both lists.
 [[nodiscard]] std::optional<std::string> encodeFrameworkFiles(const model::Job& job);
 
-// What the list of hosts takes of model::limits::kConfigMapBytes, at most, beside the files that are always
-// the same.
+// The most that the list of hosts takes of model::limits::kConfigMapBytes, in addition to the files of fixed
+// size.
 [[nodiscard]] std::size_t hostfileBytes(std::size_t members, std::size_t longestHost);
 
 }  // namespace trainyard::codec

@@ -43,7 +43,7 @@ bool declares(const JsonValue& podSpec, int port) {
   return declared;
 }
 
-// A member whose ports all other members of the role have as well.
+// The index of a member that has no port which another member of the role lacks.
 int typicalIndex(const model::JobSpec& spec, const model::Role& role) {
   const bool elastic = spec.elastic && spec.elastic->role == role.name;
   return (elastic ? spec.elastic->maxReplicas : role.replicas) > 1 ? 1 : 0;
@@ -80,7 +80,7 @@ void writePorts(JsonWriter& out, const JsonValue& container, const std::vector<i
 
 void countGivenPorts(model::JobSpec& spec) {
   for (model::Role& role : spec.roles) {
-    // Of few templates; parsing them all again would cost.
+    // Few templates use hostNetwork; parsing all of them again would be expensive.
     if (role.templateJson.find("\"hostNetwork\"") == std::string::npos) continue;
     const auto document = JsonDocument::parse(role.templateJson);
     if (!document) continue;

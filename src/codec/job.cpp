@@ -40,7 +40,7 @@ Job readJob(const Field& root) {
   checkJobSize(spec["roles"], job);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");
-  // No pod will be made of it, and templates are most of what a job takes in the cache.
+  // No pod is created from an invalid spec, and templates are the largest part of a job in the cache.
   if (specErrors.any()) {
     for (model::Role& role : job.spec.roles) std::string().swap(role.templateJson);
   }

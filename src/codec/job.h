@@ -7,9 +7,9 @@
 
 namespace trainyard::codec {
 
-// A TrainingJob, with the defaults of its schema filled in where they are absent. A spec that cannot be used
-// is no failure but `Job.specError`, naming the field: the job exists, and its user must be told. kInvalid,
-// naming job and field, is for metadata and status, without which nothing safe can be done with the job.
+// Decodes a TrainingJob and fills in the defaults of its schema. An unusable spec is not an error of the
+// call: it sets `Job.specError`, which names the field, so that the job exists and its status can report it.
+// kInvalid names job and field; it is for metadata and status only, because no action is safe without them.
 [[nodiscard]] base::Result<model::Job> decodeJob(std::string_view json);
 
 }  // namespace trainyard::codec

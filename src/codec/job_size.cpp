@@ -20,10 +20,10 @@ namespace limits = model::limits;
 using base::saturatingAdd;
 using base::saturatingMultiply;
 
-// What a member is told beside TF_CONFIG, and its labels and owner; and what ssh between members adds.
+// The variables of a member other than TF_CONFIG, with its labels and owner; and the additions for ssh.
 constexpr std::int64_t kOwnBytes = 1'024;
 constexpr std::int64_t kSshBytes = 4'096;
-// Of a host in TF_CONFIG: quotes, comma and port; and of what is around all hosts.
+// The bytes per host in TF_CONFIG for quotes, comma and port; and the bytes that enclose all hosts.
 constexpr std::int64_t kHostExtra = 8;
 constexpr std::int64_t kConfigExtra = 256;
 
@@ -46,7 +46,7 @@ std::int64_t containersOf(const Field& podSpec) {
 void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   model::Resources sum;
   for (const model::Role& role : spec.roles) sum.add(role.shape.requests.times(mostMembers(spec, role)));
-  // Of GPUs the status tells how many there are, in 32 bits.
+  // The status reports the number of GPUs in 32 bits.
   if (sum.gpus() > INT32_MAX) {
     roles.complain(
         fmt::format("ask for {} GPUs or more in all: at most {} can be counted", sum.gpus(), INT32_MAX));
@@ -60,9 +60,9 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 
-// Of all roles together: each node is compared with all of it, once.
+// Checks all roles together: each node is compared with the sum of their selectors once.
 void checkSelectors(const Field& roles, const model::Job& job) {
-  // One that has its places got them when more was allowed.
+  // A gang that has its placement was admitted under earlier, larger limits.
   if (job.status.gang.placed || job.status.gang.proposal) return;
   std::size_t words = 0;
   for (auto role = job.spec.roles.begin(); role != job.spec.roles.end(); ++role) {
@@ -82,14 +82,14 @@ std::int64_t addressBytes(const model::Job& job, const model::Role& role) {
   return mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
 }
 
-// Of the TF_CONFIG that names everybody.
+// The size of the TF_CONFIG that names all members.
 std::int64_t configBytes(const model::Job& job) {
   std::int64_t bytes = kConfigExtra;
   for (const model::Role& role : job.spec.roles) bytes += addressBytes(job, role);
   return bytes;
 }
 
-// What the framework tells each container of such a member in its pod.
+// The bytes that the framework adds to each container of such a member.
 std::int64_t toldBytes(const model::Job& job, const model::Role& role) {
   switch (job.spec.framework) {
     case model::Framework::kTensorFlow: break;
@@ -97,7 +97,7 @@ std::int64_t toldBytes(const model::Job& job, const model::Role& role) {
     case model::Framework::kMpi: return kSshBytes;
     default: return 0;
   }
-  // All others take the list from a file of the job.
+  // All other roles read the list from a file of the job.
   if (role.name != "worker" || !model::hasParameterServers(job.spec)) return kConfigExtra;
   std::int64_t bytes = kConfigExtra + longestHost(job, role);
   for (const model::Role& each : job.spec.roles) {

@@ -5,8 +5,8 @@
 
 namespace trainyard::codec {
 
-// Complains about a job whose pods together are more than can be counted, written, or told to each other:
-// before anybody makes room for it. Whatever it may grow to counts.
+// Complains about a job if its pods together exceed what can be counted, written or passed to its members.
+// The check precedes any preemption for the job, and uses the largest size that the job may grow to.
 void checkJobSize(const Field& roles, const model::Job& job);
 
 }  // namespace trainyard::codec

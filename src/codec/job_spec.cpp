@@ -27,21 +27,21 @@ constexpr int kMaxReplicas = 10'000;
 constexpr std::size_t kMaxRoleName = 16;
 constexpr std::size_t kMaxHostname = 63;
 constexpr int kMaxPort = 65'535;
-// Of spec.elastic, in seconds; as the schema has them.
+// The bounds of spec.elastic, in seconds, as in the schema.
 constexpr int kDefaultCooldown = 300;
 constexpr int kMaxCooldown = 604'800;
-// Of spec.checkpoint likewise.
+// The bounds of spec.checkpoint, in seconds, as in the schema.
 constexpr int kDefaultGrace = 30;
 constexpr int kMaxGrace = 3'600;
 constexpr int kMaxEvery = 31'536'000;
 constexpr int kDefaultRestart = 60;
 constexpr int kMaxRestart = 86'400;
-// Of spec.failure.
+// The bounds of spec.failure.
 constexpr int kMostRestarts = 1'000;
 constexpr int kMaxExitCode = 255;
-// Of spec.plan.
+// The bound of spec.plan.
 constexpr int kMaxPlannedGpus = 80'000;
-// Of lists; as the schema has them. Not everything that is read has passed it.
+// The bounds of lists, as in the schema. They are checked here because not every input has passed the schema.
 constexpr std::size_t kMostRoles = 8;
 constexpr std::size_t kMostLevels = 8;
 constexpr std::size_t kMostSpeeds = 32;
@@ -88,8 +88,8 @@ bool isRoleName(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// Where the job is to save its state when it is told to end, as long as that takes: never less than the
-// template says, nor than a pod would have without it.
+// Returns the grace period of the job's pods. A job that saves its state on termination gets the time for it,
+// but never less than its template requests or than a pod gets by default.
 seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& checkpoint) {
   const seconds own = readGracePeriod(podSpec);
   const bool saves = checkpoint && checkpoint->mode != model::CheckpointMode::kNone;
@@ -137,7 +137,7 @@ void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
   if (spec.roles.empty()) roles.complain("needs at least one role");
 }
 
-// Samples per second of the whole job with so many members; each size once, the smallest first in the end.
+// Reads the samples per second of the whole job at one size. Each size is unique; the list is sorted.
 void readSpeed(const Field& field, model::Elastic& elastic) {
   model::SpeedPoint point;
   point.replicas = field["replicas"].smallInteger(0, 1, kMaxReplicas);
@@ -167,7 +167,7 @@ void readElastic(const Field& field, JobSpec& spec) {
   spec.elastic = std::move(elastic);
 }
 
-// With mode HTTP only; the schema says so too.
+// The address is valid with mode HTTP only, as in the schema.
 void readAddress(const Field& http, model::Checkpoint& checkpoint) {
   const bool wanted = checkpoint.mode == model::CheckpointMode::kHttp;
   if (wanted && !http.present()) return http.complain("port and path are required with mode HTTP");
@@ -226,7 +226,7 @@ void readGang(const Field& gang, JobSpec& spec) {
   const Field minAvailable = gang["minAvailable"];
   if (!minAvailable.present()) return;
   spec.minAvailable = minAvailable.smallInteger(1, 1);
-  // How many there are is not the user's to know.
+  // The user of an automatic plan does not choose the number of pods.
   if (spec.plan.automatic) spec.minAvailable = std::min(*spec.minAvailable, spec.totalReplicas());
   if (*spec.minAvailable > spec.totalReplicas()) {
     minAvailable.refuse(fmt::format("must not exceed the job's {} pods", spec.totalReplicas()));
@@ -338,7 +338,7 @@ model::HealthPolicy readHealth(const Field& field) {
   return health;
 }
 
-// Auto, Off or a band: a string or a number.
+// Reads Auto, Off or a band, which is a string or a number.
 model::NetworkRequest readNetwork(const Field& field) {
   constexpr int kLastBand = 6;
   model::NetworkRequest network;
@@ -354,7 +354,7 @@ model::NetworkRequest readNetwork(const Field& field) {
   return network;
 }
 
-// Pods are named JOB-ROLE-INDEX, and the name is their host name as well.
+// Pods are named JOB-ROLE-INDEX; the name is their host name as well.
 void checkPodNames(const Field& roles, const JobSpec& spec, std::string_view jobName) {
   for (const model::Role& role : spec.roles) {
     const bool elastic = spec.elastic && spec.elastic->role == role.name;

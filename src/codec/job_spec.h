@@ -7,8 +7,8 @@
 
 namespace trainyard::codec {
 
-// The spec with its defaults; complaints go to the field's errors. `job` is needed to judge the pods' names;
-// `plan`, where there is one, is the shape of a job with spec.plan.mode Auto.
+// Reads the spec and fills in its defaults; complaints go to the field's errors. `job` is needed to check the
+// names of its pods. `plan`, if not null, is the shape of a job with spec.plan.mode Auto.
 [[nodiscard]] model::JobSpec readJobSpec(const Field& spec, const model::ObjectKey& job,
                                          const model::ShapePlan* plan);
 

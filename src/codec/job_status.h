@@ -7,19 +7,19 @@
 
 namespace trainyard::codec {
 
-// The status object alone: {"phase":…}. What is empty is left out.
+// Encodes the status object alone: {"phase":…}. Empty fields are left out.
 [[nodiscard]] std::string encodeJobStatus(const model::JobStatus& status);
 
 enum class PatchGuard {
-  // For what the next write would correct: counts, times. It also reaches a job of the same name that was
-  // created
-  // meanwhile: the API server ignores a uid in a status patch of a custom resource (seen with 1.36.3).
+  // For values that the next write would correct: counts and times. Such a patch also reaches a new job of
+  // the same name, because the API server ignores a uid in a status patch of a custom resource (seen with
+  // 1.36.3).
   kNone,
-  kResourceVersion,  // kConflict when the job has moved on, or is another one: for the gang record
+  kResourceVersion,  // kConflict if the job changed or was replaced: for the gang record
 };
 
-// A merge patch for the status subresource that turns before.status into `after`, with what changed only, so
-// that fields of newer versions stay; absent when nothing did.
+// Returns a merge patch for the status subresource that turns before.status into `after`. It holds only the
+// changes, so that fields of newer versions stay. Returns nullopt if nothing changed.
 [[nodiscard]] std::optional<std::string> encodeStatusPatch(const model::Job& before,
                                                            const model::JobStatus& after,
                                                            PatchGuard guard = PatchGuard::kResourceVersion);

@@ -177,7 +177,7 @@ void readHistory(const Field& field, model::JobStatus& status) {
     status.preemptions.by = model::ObjectKey{by["namespace"].string(), by["name"].string()};
 }
 
-// What was counted for a class that this version does not know is counted as unknown.
+// Counts of a class that this version does not define are added to the unknown class.
 model::Restarts readRestarts(const Field& field) {
   model::Restarts restarts;
   field["byClass"].forEachMember([&](std::string_view name, const Field& count) {

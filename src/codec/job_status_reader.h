@@ -5,9 +5,9 @@
 
 namespace trainyard::codec {
 
-// status of a TrainingJob. A gang record that cannot be understood is a complaint: acting on half of it could
-// give places away twice. An unknown word in `pending` is not: it is for people, and the next cycle writes it
-// anew.
+// Reads the status of a TrainingJob. A gang record that cannot be parsed is a complaint: acting on a part of
+// it could assign nodes twice. An unknown value in `pending` is accepted: it is only for people, and the next
+// cycle overwrites it.
 [[nodiscard]] model::JobStatus readJobStatus(const Field& status);
 
 }  // namespace trainyard::codec

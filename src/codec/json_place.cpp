@@ -11,7 +11,7 @@ std::string placeOfJsonMistake(std::string_view text) {
   using Json = nlohmann::json;
   std::size_t byte = 0;  // the first is 1
   try {
-    // Nothing is kept, so a deep text makes no deep tree.
+    // The callback discards every value, so that deeply nested text builds no tree.
     [[maybe_unused]] const Json none =
         Json::parse(text.begin(), text.end(), [](int, Json::parse_event_t, Json&) { return false; });
     return {};

@@ -5,8 +5,8 @@
 
 namespace trainyard::codec {
 
-// Where a text stops being JSON: "line 3, column 14"; empty where it is JSON. For who wrote it by hand or cut
-// it off: the parsers do not tell.
+// Returns where a text stops being JSON, as "line 3, column 14"; empty if it is valid. The position helps the
+// author of a file written by hand or truncated; the parsers do not report one.
 [[nodiscard]] std::string placeOfJsonMistake(std::string_view text);
 
 }  // namespace trainyard::codec

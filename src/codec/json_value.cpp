@@ -14,7 +14,7 @@ namespace trainyard::codec {
 
 namespace dom = simdjson::dom;
 
-// The only place that knows what the two words are.
+// The only code that depends on the meaning of the two integers in JsonValue::element_.
 struct JsonAccess {
   static_assert(sizeof(dom::element) == sizeof(std::array<std::uintptr_t, 2>));
   static_assert(std::is_trivially_copyable_v<dom::element>);
@@ -138,7 +138,7 @@ base::Result<JsonDocument> JsonDocument::parse(std::string_view text) {
   }
   JsonDocument document(std::make_unique<Impl>());
   dom::element root;
-  // simdjson would copy nothing from a null pointer, which is undefined.
+  // simdjson would copy zero bytes from a null pointer, which is undefined behaviour.
   auto error = text.empty() ? simdjson::EMPTY : simdjson::SUCCESS;
   if (!error)
     error = document.impl_->parser.allocate(std::max<std::size_t>(text.size(), 64), kLimits.maxDepth);

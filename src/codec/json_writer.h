@@ -6,8 +6,8 @@
 
 namespace trainyard::codec {
 
-// Writes JSON text without spaces. Commas are its business, well-formedness is the caller's: every key() is
-// followed by one value, every begin has its end. Text that is no UTF-8 is written with replacement
+// Writes JSON text without spaces. The writer adds commas; the caller keeps the text well-formed: every
+// key() is followed by one value, and every begin has its end. Invalid UTF-8 is replaced by replacement
 // characters.
 class JsonWriter {
  public:
@@ -20,10 +20,10 @@ class JsonWriter {
   JsonWriter& integer(std::int64_t value);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
-  // A value that is JSON already.
+  // Writes a value that is JSON already.
   JsonWriter& raw(std::string_view json);
 
-  // key() and value in one.
+  // Writes key() and the value in one call.
   JsonWriter& member(std::string_view name, std::string_view value) { return key(name).string(value); }
   JsonWriter& member(std::string_view name, std::int64_t value) { return key(name).integer(value); }
   JsonWriter& memberBool(std::string_view name, bool value) { return key(name).boolean(value); }

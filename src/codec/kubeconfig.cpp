@@ -15,8 +15,8 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxBytes = 8u << 20;
 
-// A YAML node together with where it is. Only keys that are asked for are walked, so aliases cannot blow up.
-// The first complaint wins; readers go on with defaults after it.
+// A YAML node with its path. Only requested keys are visited, so nested aliases cannot cause exponential
+// work. The first complaint is kept; readers continue with defaults after it.
 class YamlField {
  public:
   YamlField(const YAML::Node& node, std::string path, std::string& complaint)
@@ -40,7 +40,7 @@ class YamlField {
     return {found.value_or(YAML::Node(YAML::NodeType::Null)), path, *complaint_};
   }
 
-  // Numbers and the like are taken as they are spelled: a token of digits is still a token.
+  // Numbers are returned as they are spelled: a token that consists of digits is still a token.
   [[nodiscard]] std::string text() const {
     if (!present()) return "";
     if (node_.IsScalar()) return node_.Scalar();
@@ -223,7 +223,7 @@ base::Result<Kubeconfig> decodeKubeconfig(const std::string& yaml, const std::st
   if (yaml.size() > kMaxBytes) return refuse("larger than 8 MiB");
   try {
     const YAML::Node root = YAML::Load(yaml);
-    if (root.IsNull()) return Kubeconfig{};  // kubectl leaves empty files behind
+    if (root.IsNull()) return Kubeconfig{};  // kubectl may leave empty files
     if (!root.IsMap()) return refuse("expected a map at the top");
     std::string complaint;
     Kubeconfig config = readAll(YamlField(root, "", complaint), file);

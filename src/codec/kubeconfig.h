@@ -10,8 +10,8 @@
 
 namespace trainyard::codec {
 
-// The parts of a kubeconfig that a client needs. "…Data" fields are decoded from base64; paths are as
-// written. Entries remember their file, which relative paths start from.
+// The parts of a kubeconfig that a client needs. "…Data" fields are decoded from base64; paths are kept as
+// written. Entries keep the name of their file, which relative paths start from.
 
 struct KubeconfigCluster {
   std::string name;
@@ -70,12 +70,12 @@ struct Kubeconfig {
   [[nodiscard]] const KubeconfigCluster* findCluster(std::string_view name) const;
   [[nodiscard]] const KubeconfigUser* findUser(std::string_view name) const;
   [[nodiscard]] const KubeconfigContext* findContext(std::string_view name) const;
-  // Adds what `other` has and this has not: the first of several files wins, name by name.
+  // Adds the entries of `other` that are missing here: for each name, the first file takes precedence.
   void merge(Kubeconfig other);
 };
 
 // Reads YAML or JSON. kInvalid names `file` and the key: "/h/.kube/config: clusters[1].cluster.server: …".
-// Unknown keys are skipped, since other programs keep theirs in the same file; duplicate keys are refused.
+// Unknown keys are skipped, because other programs keep theirs in the same file; duplicate keys are refused.
 [[nodiscard]] base::Result<Kubeconfig> decodeKubeconfig(const std::string& yaml, const std::string& file);
 
 }  // namespace trainyard::codec

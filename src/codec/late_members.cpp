@@ -9,7 +9,7 @@ namespace {
 
 using model::JobSpec;
 
-// Beside spec.elastic it is one more bound of how small the gang may be.
+// With spec.elastic, minAvailable is one more lower bound of the gang's size.
 std::string raiseLeast(JobSpec& spec, int least) {
   model::Elastic& elastic = *spec.elastic;
   const int others = spec.totalReplicas() - elastic.replicas;

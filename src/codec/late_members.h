@@ -6,12 +6,12 @@
 
 namespace trainyard::codec {
 
-// Takes spec.gang.minAvailable of a decoded spec for what it means: its largest role (of equal ones the last)
-// becomes an elastic one of a size that only grows, to what was asked for (model/late_members.h). With
-// spec.elastic it raises the least of that, where it is more. Afterwards minAvailable is there only where the
-// gang may start without its last members: not where all have to be there, and not where the operator plans
-// how large it is.
-// Returns why less than that can be had, and what is done instead; empty where all is as asked.
+// Translates spec.gang.minAvailable of a decoded spec: its largest role (the last of equal ones) becomes an
+// elastic role that only grows, up to the requested size (model/late_members.h). With spec.elastic, it raises
+// the minimum of that role if it is larger. Afterwards minAvailable is set only if the gang may start without
+// its last members. It is unset if all members are required, or if the operator plans the size of the gang.
+// Returns why the gang cannot have so small a minimum, and what is done instead; empty if the spec is
+// honoured.
 [[nodiscard]] std::string readLateMembers(model::JobSpec& spec);
 
 }  // namespace trainyard::codec

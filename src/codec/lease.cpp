@@ -35,7 +35,7 @@ base::Result<Lease> decodeLease(std::string text) {
   const Field root(document->root(), errors);
   const Field spec = root["spec"];
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  // Negative numbers are none of ours, but must not make the object unreadable.
+  // Trainyard never writes negative numbers, but they must not make the object unreadable.
   Lease lease{.record = {.holderIdentity = spec["holderIdentity"].string(),
                          .leaseDurationSeconds = spec["leaseDurationSeconds"].integer(0, -kMost, kMost),
                          .acquireTime = spec["acquireTime"].string(),

@@ -8,8 +8,8 @@
 
 namespace trainyard::codec {
 
-// What the election reads and writes of a coordination.k8s.io/v1 Lease. Times stay texts: they are compared
-// for change, never for order.
+// The fields of a coordination.k8s.io/v1 Lease that the election reads and writes. Times stay texts: they are
+// compared for equality, never for order.
 struct LeaseRecord {
   std::string holderIdentity = {};  // empty: released
   std::int64_t leaseDurationSeconds = 0;
@@ -22,14 +22,14 @@ struct LeaseRecord {
 
 struct Lease {
   LeaseRecord record;
-  std::string text;  // the whole object, for a PUT that keeps what others wrote
+  std::string text;  // the whole object, for a PUT that keeps the fields of other writers
 };
 
 // kInvalid names the field.
 [[nodiscard]] base::Result<Lease> decodeLease(std::string text);
 [[nodiscard]] std::string encodeNewLease(std::string_view ns, std::string_view name,
                                          const LeaseRecord& record);
-// `lease` with another record: metadata, its resourceVersion included, and foreign spec fields stay.
+// Encodes `lease` with another record: metadata, including resourceVersion, and foreign spec fields stay.
 [[nodiscard]] std::string encodeLease(const Lease& lease, const LeaseRecord& record);
 
 }  // namespace trainyard::codec

@@ -10,8 +10,8 @@ using base::ErrorCode;
 namespace dom = simdjson::dom;
 namespace ondemand = simdjson::ondemand;
 
-// What Go's decoder accepts, so that no object that the API server stored can stop a list for ever. Neither
-// pass recurses; whoever reads an object decides what depth of it to believe.
+// The depth that Go's decoder accepts, so that no object stored by the API server can block a list for ever.
+// Neither pass recurses; the reader of an object sets its own limit of depth.
 constexpr std::size_t kMaxDepth = 10'100;
 
 std::string text(simdjson::simdjson_result<dom::element> value) {
@@ -23,10 +23,10 @@ tl::unexpected<base::Error> refuse(std::string_view what, std::string_view why) 
   return base::fail(ErrorCode::kInvalid, fmt::format("{}: {}", what, why));
 }
 
-// The DOM pass proves the whole text well-formed, and answers questions about single fields; the
-// on-demand pass only cuts out the objects, since it does not look into what it skips. Both together cost a
-// fraction of one nlohmann parse, and re-printing from the DOM would change numbers. Parsers are not kept:
-// their buffers are several times the largest page ever seen.
+// The DOM pass verifies that the whole text is well-formed and reads single fields. The on-demand pass only
+// cuts out the objects, because it does not validate what it skips. Both together take a fraction of one
+// nlohmann parse, and printing from the DOM would change numbers. Parsers are not kept between calls: their
+// buffers are several times as large as the largest page so far.
 class Text {
  public:
   explicit Text(std::string& json) : json_(json) {
@@ -93,7 +93,7 @@ base::Result<ObjectList> decodeList(std::string body) {
   list.resourceVersion = text(json.root()["metadata"]["resourceVersion"]);
   list.continueToken = text(json.root()["metadata"]["continue"]);
   if (list.resourceVersion.empty()) return refuse("list", "metadata.resourceVersion is missing");
-  // Go writes an empty list of a nil slice as null.
+  // Go encodes a nil slice, which is an empty list, as null.
   if (json.root()["items"].is_null()) return list;
   if (const auto error = cutItems(json, list.items)) {
     return refuse("list", fmt::format("items: {}", simdjson::error_message(error)));

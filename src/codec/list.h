@@ -10,15 +10,15 @@
 
 namespace trainyard::codec {
 
-// One page of a list answer. Items are the texts of the objects as the server wrote them; those of a list
-// carry no apiVersion and kind, those of a watch do.
+// One page of a list answer. Items are the texts of the objects as the server wrote them. Items of a list
+// have no apiVersion and kind; items of a watch have both.
 struct ObjectList {
   std::string resourceVersion;
   std::string continueToken;  // empty on the last page
   std::vector<std::string> items = {};
 };
 
-// kInvalid when it is not well-formed JSON of a list.
+// kInvalid if the body is not well-formed JSON of a list.
 [[nodiscard]] base::Result<ObjectList> decodeList(std::string body);
 
 enum class WatchEventType { kAdded, kModified, kDeleted, kBookmark, kError };
@@ -30,7 +30,7 @@ struct WatchEvent {
   std::optional<Status> status = std::nullopt;  // of kError
 };
 
-// One line of a watch. kInvalid for anything else than a whole, well-formed event.
+// Decodes one line of a watch. Returns kInvalid unless it is one complete, well-formed event.
 [[nodiscard]] base::Result<WatchEvent> decodeWatchEvent(std::string line);
 
 }  // namespace trainyard::codec

@@ -4,10 +4,10 @@
 
 namespace trainyard::codec {
 
-// Into an open `metadata` of a patch: the API server forgets which client wrote which field, and from then on
-// keeps no account of it until somebody applies the object server-side.
+// Writes into an open `metadata` of a patch. The API server then drops the record of which client wrote which
+// field, and keeps none until a client uses server-side apply on the object.
 inline void forgetManagedFields(JsonWriter& out) {
-  // One empty entry is its word for none.
+  // A list with one empty entry clears the record.
   out.key("managedFields").beginArray().beginObject().endObject().endArray();
 }
 

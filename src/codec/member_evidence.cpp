@@ -9,7 +9,7 @@ namespace {
 
 using model::ContainerEvidence;
 
-// Statuses of containers that one pod shows at most; what comes after them is left out.
+// The limits of container statuses and conditions that are read from one pod; the rest is ignored.
 constexpr std::size_t kMaxContainers = 128;
 constexpr std::size_t kMaxConditions = 64;
 
@@ -36,7 +36,7 @@ ContainerEvidence readContainer(const Field& status, bool init) {
   if (const Field waiting = state["waiting"]; waiting.present()) {
     container.waitingReason = waiting["reason"].string();
     container.waitingMessage = waiting["message"].string();
-    // It waits for its next try: how the last one ended is what there is to tell.
+    // The container waits for its next restart: how it last ended is the evidence.
     const Field last = status["lastState"]["terminated"];
     if (last.present()) readEnd(last, container);
   }

@@ -8,11 +8,11 @@
 
 namespace trainyard::codec {
 
-// What a PodStatus, as Kubernetes writes it, shows of how the pod ended. Unknown fields are left alone.
+// Reads how the pod ended from a PodStatus as Kubernetes writes it. Unknown fields are ignored.
 void readPodEnd(const Field& status, model::MemberEvidence& into);
 
-// The same of a whole v1 Pod: its node, its status. Role, index and log are the caller's. kInvalid names pod
-// and field.
+// As readPodEnd(), for a whole v1 Pod with its node and status. The caller sets role, index and log. kInvalid
+// names the pod and the field.
 [[nodiscard]] base::Result<model::MemberEvidence> decodePodEnd(std::string_view pod);
 
 }  // namespace trainyard::codec

@@ -31,8 +31,8 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kNameField = "metadata.name";
 
-// Writes the object with the value of one member replaced by what `write` makes of it (missing when there is
-// none).
+// Writes the object with the value of one member replaced by the output of `write`. Without such a member,
+// `write` gets a missing value.
 template <typename Write>
 void writeReplacing(const JsonValue& object, std::string_view name, JsonWriter& out, Write write) {
   out.beginObject();
@@ -50,7 +50,7 @@ void writeNameRequirement(const model::NodeName& node, JsonWriter& out) {
 }
 
 void writePinnedTerm(const JsonValue& term, const model::NodeName& node, JsonWriter& out) {
-  // An empty term matches no node; with our field it would begin to match one.
+  // An empty term matches no node; with the added field it would match one.
   bool empty = true;
   term.forEachMember(
       [&](std::string_view, JsonValue list) { list.forEachElement([&](JsonValue) { empty = false; }); });
@@ -66,8 +66,8 @@ void writePinnedTerm(const JsonValue& term, const model::NodeName& node, JsonWri
   });
 }
 
-// The template's affinity with the node added to every required term; the terms are alternatives, one left
-// alone would let the pod go elsewhere.
+// Writes the template's affinity with the node added to every required term. The terms are alternatives: one
+// unchanged term would allow another node.
 void writePinnedAffinity(const JsonValue& affinity, const model::NodeName& node, JsonWriter& out) {
   writeReplacing(affinity, "nodeAffinity", out, [&](const JsonValue& nodeAffinity) {
     writeReplacing(nodeAffinity, kRequired, out, [&](const JsonValue& required) {
@@ -92,11 +92,11 @@ struct Pod {
   std::string name;
   const MemberContext& context;
   bool overSsh = false;
-  std::string filesName = {};  // empty where nothing refers to it
-  bool elastic = false;        // has parts of codec/elastic_pod.h
-  bool launched = false;       // by trainyard-launch
+  std::string filesName = {};  // empty if no variable refers to a file
+  bool elastic = false;        // has the parts of codec/elastic_pod.h
+  bool launched = false;       // started by trainyard-launch
   model::Environment environment = {};
-  std::vector<int> hostPorts = {};  // to declare besides those of the template
+  std::vector<int> hostPorts = {};  // to declare in addition to those of the template
 };
 
 enum class ContainerKind { kFirst, kOther, kInit };
@@ -184,8 +184,8 @@ void writeLabels(const Pod& pod, const JsonValue& templateLabels, JsonWriter& ou
   out.endObject();
 }
 
-// Whoever takes nodes away to save on them leaves those alone that members run on: one that goes costs the
-// work of all. What the template says of it stands.
+// Annotations that keep node autoscalers from removing a node that runs members: losing one node costs the
+// work of the whole gang. A value in the template takes precedence.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kStay{
     {{"karpenter.sh/do-not-disrupt", "true"}, {"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}}};
 
@@ -197,7 +197,7 @@ void writeAnnotations(const Pod& pod, const JsonValue& ofTemplate, JsonWriter& o
         name == model::kTrafficAnnotation || (membership && name == model::kMembershipAnnotation);
     if (value.present() && !replaced) out.key(name).raw(value.minified());
   });
-  // As it is when the member begins: whoever joins knows of those that are there.
+  // The membership at the start of the member, so that a joining member gets the list of the existing ones.
   if (membership) out.member(model::kMembershipAnnotation, encodeMembership(*membership));
   for (const auto& [name, value] : kStay) {
     if (!ofTemplate.find(name).present()) out.member(name, value);
@@ -207,8 +207,8 @@ void writeAnnotations(const Pod& pod, const JsonValue& ofTemplate, JsonWriter& o
   out.endObject();
 }
 
-// Labels and annotations are taken from the template, as Kubernetes' own controllers do. Finalizers are not:
-// a pod must not keep its place once it has ended.
+// Labels and annotations are copied from the template, as Kubernetes' own controllers do. Finalizers are not
+// copied: a pod must not occupy its node after it has ended.
 void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& out) {
   out.key("metadata").beginObject().member("name", pod.name).member("namespace", pod.job.key.ns);
   writeLabels(pod, templateMeta.find("labels"), out);
@@ -219,7 +219,7 @@ void writeMetadata(const Pod& pod, const JsonValue& templateMeta, JsonWriter& ou
 
 constexpr std::string_view kGrace = "terminationGracePeriodSeconds";
 
-// How long the pod has to end, where that is ours to say: where its job needs longer than the template says.
+// The grace period to write into the pod; set only if the job needs a longer one than the template has.
 std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
   constexpr std::int64_t kKubernetesDefault = 30;
   const std::int64_t own = spec.find(kGrace).integer().value_or(kKubernetesDefault);
@@ -229,9 +229,9 @@ std::optional<std::int64_t> graceOf(const Pod& pod, const JsonValue& spec) {
 
 constexpr std::string_view kDeadline = "activeDeadlineSeconds";
 
-// When the kubelet ends the pod, where that is ours to say: for a gang of one that cannot be preempted others
-// may have stepped aside because of its job's deadline, and the job can be edited before its record, which
-// then forbids that, is written. A pod's deadline can only be lowered.
+// The activeDeadlineSeconds to write into a single-pod job's pod; set only if the job is not preemptible.
+// Other jobs may have been scheduled around the job's deadline. A user can edit the job before its record is
+// written, which then forbids the edit; a pod's deadline can only be lowered.
 std::optional<std::int64_t> deadlineOf(const Pod& pod, const JsonValue& spec) {
   const model::JobSpec& job = pod.job.spec;
   if (!pod.context.pinned || job.preemptible || !job.run.activeDeadline) return std::nullopt;
@@ -239,7 +239,7 @@ std::optional<std::int64_t> deadlineOf(const Pod& pod, const JsonValue& spec) {
   return std::min(ofJob, spec.find(kDeadline).integer().value_or(ofJob));
 }
 
-// Kubernetes' default would ask the node's own resolver, which does not know the members' names.
+// Kubernetes' default on the host network is the node's resolver, which cannot resolve the members' names.
 bool needsClusterDns(const JsonValue& spec) {
   const auto own = spec.find("dnsPolicy").string();
   return isOnHostNetwork(spec) && (!own || own == "ClusterFirst");
@@ -271,7 +271,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   if (grace) out.member(kGrace, *grace);
   if (deadline) out.member(kDeadline, *deadline);
   if (needsClusterDns(spec)) out.member("dnsPolicy", "ClusterFirstWithHostNet");
-  // Quotas that are scoped by class must see what the queues see.
+  // Quotas that are scoped by priority class must count the same class as the queues.
   if (!pod.job.spec.priorityClassName.empty())
     out.member("priorityClassName", pod.job.spec.priorityClassName);
   if (!context.schedulerName.empty()) out.member("schedulerName", context.schedulerName);

@@ -35,7 +35,7 @@ std::optional<std::string> encodeStatusChange(std::optional<std::string_view> re
   if (beforeJson && afterJson) {
     if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;
   } else {
-    out.raw(after);  // too large to compare: written whole, for the API server to judge
+    out.raw(after);  // too large to compare: written as a whole, and the API server decides
   }
   out.endObject();
   return std::move(out).take();

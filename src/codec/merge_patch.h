@@ -9,12 +9,12 @@
 
 namespace trainyard::codec {
 
-// Writes the JSON merge patch (RFC 7386) from one object to another as one value: members that differ, null
-// for those that went, lists as a whole. Nothing is written, and false given, when they are equal.
+// Writes the JSON merge patch (RFC 7386) from one object to another as one value: changed members, null for
+// removed ones, lists as a whole. If the objects are equal, it writes nothing and returns false.
 [[nodiscard]] bool writeMergePatch(const JsonValue& before, const JsonValue& after, JsonWriter& out);
 
-// The merge patch of an object's status, from one text of it to another; nothing when they are equal. With a
-// resourceVersion it is taken only of that version.
+// The merge patch of an object's status from one text to another; nullopt if they are equal. With a
+// resourceVersion, the API server accepts the patch for that version only.
 [[nodiscard]] std::optional<std::string> encodeStatusChange(std::optional<std::string_view> resourceVersion,
                                                             std::string_view before, std::string_view after);
 

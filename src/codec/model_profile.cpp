@@ -22,14 +22,14 @@ constexpr std::int64_t kMostFlops = 1'000'000'000'000'000'000;  // 10^18
 constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;      // 10^15
 constexpr std::int64_t kMostSamples = 1'000'000'000'000'000;
 constexpr std::int64_t kMostBatch = 1'000'000'000;
-constexpr std::int64_t kMostMicros = 100'000'000'000;  // a step of a day
+constexpr std::int64_t kMostMicros = 100'000'000'000;  // a step of one day
 constexpr std::int64_t kMostMilliSpeed = 1'000'000'000'000'000;
 constexpr int kMostParameterBytes = 64;
 constexpr int kMostLayers = 1'000'000;
 constexpr int kMostWorkers = 10'000;
 constexpr std::size_t kMostMeasurements = 1'000;
 constexpr std::size_t kMostTypes = 32;
-// Of all measurements together: each one is a term of the fit, which a cycle waits for.
+// The limit for all measurements together: each node is a term of the fit, which delays a cycle.
 constexpr std::size_t kMostNodes = 4'096;
 constexpr int kMicroDigits = 1'000;
 
@@ -63,7 +63,7 @@ void refuseOthers(const Field& object, const std::array<std::string_view, N>& kn
   });
 }
 
-// Programs like to write 4.1e9: a number without a fraction is whole, however it is written.
+// Programs often write 4.1e9: a number without a fraction is accepted as an integer in any notation.
 std::int64_t readWhole(const Field& field, std::int64_t whenAbsent, std::int64_t least, std::int64_t most) {
   if (field.value().type() != JsonType::kReal) return field.integer(whenAbsent, least, most);
   const double number = std::strtod(field.value().minified().c_str(), nullptr);
@@ -78,7 +78,7 @@ std::int64_t readWhole(const Field& field, std::int64_t whenAbsent, std::int64_t
   return static_cast<std::int64_t>(number);
 }
 
-// In thousandths; a speed is measured, and rarely whole.
+// Reads a number in thousandths, because a speed is measured and rarely whole.
 std::int64_t readThousandths(const Field& field, std::int64_t most) {
   const JsonType type = field.value().type();
   if (type != JsonType::kReal && type != JsonType::kInteger) {
@@ -152,7 +152,7 @@ void addKnown(ModelProfile& profile) {
   if (profile.flopsPerSample == 0) profile.flopsPerSample = known->flopsPerSample;
 }
 
-// NaN and Infinity are no JSON, but Python writes them; which field has one.
+// NaN and Infinity are not JSON, but Python writes them. Returns the field that has one.
 std::optional<std::string> fieldOfNaN(std::string_view json) {
   for (const std::string_view word : {"NaN", "Infinity"}) {
     const std::size_t at = json.find(word);

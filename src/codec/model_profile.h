@@ -9,16 +9,16 @@
 
 namespace trainyard::codec {
 
-// spec.plan.model, or a profile in a file of its own: docs/planner.md. An unknown field, and what cannot be
-// (no operations, negative bytes, more than 10^14 parameters, a tensor larger than all of them), is a
-// complaint that names it. What `name` tells of a well-known model stands where nothing is written.
+// Reads spec.plan.model, or a profile in its own file: docs/planner.md. Complaints name unknown fields and
+// impossible values: no operations, negative bytes, more than 10^14 parameters, a tensor larger than all of
+// them. Absent fields get the values of the well-known model in `name`.
 [[nodiscard]] model::ModelProfile readModelProfile(const Field& field);
 
-// The same out of a text; errors begin with `file`.
+// As readModelProfile(), from a text; errors begin with `file`.
 [[nodiscard]] base::Result<model::ModelProfile> decodeModelProfile(std::string_view json,
                                                                    const std::string& file);
 
-// As it would be written into a file; what is not known is left out.
+// Encodes the profile as a file holds it; unknown values are left out.
 [[nodiscard]] std::string encodeModelProfile(const model::ModelProfile& profile);
 
 }  // namespace trainyard::codec

@@ -14,7 +14,7 @@
 namespace trainyard::codec {
 namespace {
 
-// The object with some of its members written by `write(name, value)`, which says whether it has.
+// Copies the object. `write(name, value)` writes a member itself and returns true, or returns false.
 template <typename Write>
 void copyObject(const JsonValue& object, JsonWriter& out, Write write) {
   out.beginObject();

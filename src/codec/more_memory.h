@@ -6,9 +6,9 @@
 
 namespace trainyard::codec {
 
-// Where members ran out of a host's memory once, they are made with half as much again: what their containers
-// and pods request of memory and are limited to, in the templates and in what they are counted as. Of every
-// role: the record does not tell for ever which one it was. A job whose spec cannot be used is left alone.
+// After members once exhausted the memory of a host, new members get one and a half times the memory:
+// requests and limits of containers and pods, in the templates and in the counted shapes. All roles are
+// raised, because the record does not keep the role that failed. A job with an unusable spec is not changed.
 void giveMoreMemory(model::Job& job);
 
 }  // namespace trainyard::codec

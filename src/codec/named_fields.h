@@ -8,7 +8,7 @@
 
 namespace trainyard::codec {
 
-// Elements of a list whose elements have a name, such as container statuses.
+// The elements of a list in which each element has a name, such as container statuses.
 using NamedFields = std::vector<std::pair<std::string_view, Field>>;
 
 [[nodiscard]] inline NamedFields byName(const Field& list) {
@@ -17,7 +17,7 @@ using NamedFields = std::vector<std::pair<std::string_view, Field>>;
   return named;
 }
 
-// nullptr when there is none of that name.
+// Returns the element of that name; nullptr if there is none.
 [[nodiscard]] inline const Field* findNamed(const NamedFields& list, std::string_view name) {
   for (const auto& [key, field] : list) {
     if (key == name) return &field;

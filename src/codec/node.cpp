@@ -6,7 +6,7 @@
 namespace trainyard::codec {
 namespace {
 
-// A taint whose effect a newer API server invented forbids nothing we know of.
+// An unknown effect of a taint, introduced by a newer API server, is treated as not restricting pods.
 std::optional<model::TaintEffect> parseEffect(std::string_view text) {
   if (text == "NoSchedule") return model::TaintEffect::kNoSchedule;
   if (text == "PreferNoSchedule") return model::TaintEffect::kPreferNoSchedule;

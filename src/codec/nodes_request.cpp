@@ -17,7 +17,7 @@ namespace trainyard::codec {
 namespace {
 
 constexpr std::string_view kAttemptLabel = "trainyard.dev/attempt";
-// Of nobody: kube-scheduler leaves the pods of others alone.
+// A name that no scheduler uses: kube-scheduler ignores pods of other schedulers.
 constexpr std::string_view kNoScheduler = "trainyard.dev-nobody";
 constexpr int kMostAttempts = 1'000'000;
 
@@ -53,7 +53,7 @@ bool isOurs(std::string_view specMember) {
          specMember == "priorityClassName";
 }
 
-// What no scheduler and no autoscaler reads, and what makes a template large.
+// Fields that neither schedulers nor autoscalers read and that make a template large.
 bool onlyForRunning(std::string_view containerMember) {
   return containerMember == "command" || containerMember == "args" || containerMember == "env" ||
          containerMember == "envFrom";
@@ -73,7 +73,7 @@ void writeContainers(JsonWriter& out, const JsonValue& containers) {
 
 enum class Containers { kWhole, kNeverRun };
 
-// The role's pod spec but for what ties a pod to its gang.
+// Writes the role's pod spec without the parts that tie a pod to its gang.
 void writePodSpec(JsonWriter& out, const JsonValue& spec, Containers containers,
                   std::string_view priorityClass, std::string_view scheduler) {
   out.key("spec").beginObject();
@@ -134,7 +134,7 @@ std::string encodeNodesRequest(const model::Job& job, int attempt, NodesApi api,
     out.member("name", nodesTemplateName(job, role, attempt)).endObject().endObject();
   }
   out.endArray();
-  // Whoever still tries after that makes nodes that nobody waits for.
+  // An autoscaler that retried for longer would create nodes that no job waits for.
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(policy.giveUpAfter).count();
   out.key("parameters").beginObject().member("ValidUntilSeconds", fmt::to_string(seconds)).endObject();
   out.endObject().endObject();
@@ -170,7 +170,7 @@ base::Result<std::string> encodePlaceholder(const model::Job& job, const model::
   JsonWriter out;
   out.beginObject().member("apiVersion", "v1").member("kind", "Pod").key("metadata").beginObject();
   out.member("name", placeholderName(job, role, index)).member("namespace", job.key.ns);
-  // Without the template's labels: no Service, budget or network policy is to take it for a member.
+  // Without the template's labels, so that no Service, budget or network policy selects it as a member.
   out.key("labels").beginObject().member(model::names::kNodesForLabel, job.uid.str());
   out.member(kAttemptLabel, fmt::to_string(attempt)).endObject();
   out.key("ownerReferences").beginArray().beginObject();

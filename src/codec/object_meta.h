@@ -7,22 +7,22 @@
 
 namespace trainyard::codec {
 
-// What names any Kubernetes object, whatever its type: enough to find it in a cache when the rest of its text
-// cannot be used.
+// The metadata of any Kubernetes object, whatever its type: enough to find it in a cache if the rest of its
+// text is unusable.
 struct ObjectMeta {
   std::string ns;  // empty for cluster-scoped objects
   std::string name;
   std::string uid;
   std::string resourceVersion;
-  // Of the owner reference with controller: true, empty without one.
+  // Copied from the owner reference with controller: true; empty if there is none.
   std::string controllerKind = {};
   std::string controllerName = {};
   std::string controllerUid = {};
-  // Somebody has still to agree before it can go.
+  // The object stays until its finalizers are removed.
   bool hasFinalizers = false;
 };
 
-// kInvalid when it is no JSON object or has no metadata.name.
+// kInvalid if the text is not a JSON object or has no metadata.name.
 [[nodiscard]] base::Result<ObjectMeta> decodeObjectMeta(std::string_view json);
 
 }  // namespace trainyard::codec

@@ -45,10 +45,10 @@ std::optional<model::MemberLabels> readMember(const JsonValue& labels) {
   return member;
 }
 
-// The kind alone, as in most of Kubernetes; but others have a kind TrainingJob too, and theirs is no gang of
-// ours: it keeps its group, as kubectl writes it ("TrainingJob.example.com"). One of our group in a version
-// that we never write keeps it as well: no garbage collector would ever find that owner, and the pod outlives
-// whatever it claims to belong to.
+// Returns the kind alone, as is usual in Kubernetes. Other groups may have a kind TrainingJob too; such a
+// kind keeps its group, as kubectl prints it ("TrainingJob.example.com"). Trainyard's group in a version that
+// it never writes keeps the group as well: no garbage collector finds that owner, so the pod outlives the
+// object it refers to.
 std::string kindOf(const Field& owner) {
   std::string kind = owner["kind"].string();
   if (kind != model::names::kTrainingJobKind) return kind;
@@ -79,7 +79,7 @@ void readMetadata(const Field& meta, Pod& pod) {
   pod.member = readMember(meta["labels"].value());
 }
 
-// The only name that a term allows; empty where it allows several.
+// Returns the only node name that a term allows; empty if it allows several.
 std::string_view onlyNameOf(const Field& term) {
   std::string_view only;
   term["matchFields"].forEachElement([&](const Field& each) {
@@ -95,7 +95,7 @@ std::string_view onlyNameOf(const Field& term) {
   return only;
 }
 
-// The one node that every required term allows by name.
+// Returns the one node that every required term allows by name.
 std::optional<model::NodeName> pinnedNode(const Field& podSpec) {
   const Field affinity = podSpec["affinity"];
   if (!affinity.present()) return std::nullopt;
@@ -131,12 +131,12 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.uncountedResources = names.leftOut();
   pod.pinned = pinnedNode(spec);
   pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
-  // Its release writes this list anew, with the node.
+  // The release patch writes this list again, with the node.
   if (pod.gangGated && pod.controllerKind == model::names::kTrainingJobKind)
     pod.shape.affinity = readRequiredAffinity(spec);
 }
 
-// Also notes in `reports` that a resize is infeasible.
+// Also sets in `reports` that a resize is infeasible.
 void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports) {
   conditions.forEachElement([&](const Field& condition) {
     const std::string_view type = condition["type"].text();
@@ -155,15 +155,15 @@ void readConditions(const Field& conditions, Pod& pod, ContainerReports& reports
   });
 }
 
-// Statuses in the order in which their containers matter.
+// Container statuses in the order in which they decide the pod's outcome.
 struct ContainerStatuses {
   std::vector<const Field*> init;
   std::vector<const Field*> sidecars;
   std::vector<const Field*> regular;
-  std::vector<const Field*> starting;  // init containers and sidecars as they start, then the others
+  std::vector<const Field*> starting;  // init containers and sidecars in start order, then the others
 };
 
-// In the order of the spec: the kubelet sorts containerStatuses by name.
+// Orders the statuses as in the spec, because the kubelet sorts containerStatuses by name.
 ContainerStatuses inOrder(const Field& spec, const ContainerReports& reports) {
   ContainerStatuses order;
   spec["initContainers"].forEachElement([&](const Field& container) {
@@ -197,8 +197,8 @@ std::optional<model::ContainerExit> firstFailure(const std::vector<const Field*>
   return std::nullopt;
 }
 
-// Sidecars come last: the kubelet kills them once the others have ended, which leaves an exit code of 137 or
-// 143 beside a success.
+// Sidecars are checked last: the kubelet kills them after the others have ended, so a successful pod may have
+// a sidecar with exit code 137 or 143.
 std::optional<model::ContainerExit> decisiveExit(const ContainerStatuses& order) {
   if (auto exit = firstFailure(order.init)) return exit;
   if (auto exit = firstFailure(order.regular)) return exit;
@@ -220,7 +220,7 @@ void readContainers(const Field& spec, const ContainerReports& reports, Pod& pod
   }
 }
 
-// Of few pods: of no others does anything ask so much.
+// Read only for the few pods that failed, because it reads far more fields than a healthy pod needs.
 std::shared_ptr<const model::PodFailure> readFailure(const Field& spec, const Field& status,
                                                      const ContainerReports& reports) {
   auto failure = std::make_shared<model::PodFailure>();

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 
-// Longer ones are told apart by a hash: the text becomes the name of an amount, which is copied and compared
-// as often as those of short names.
+// Longer selectors are replaced by a hash: the text becomes the name of an amount, which is copied and
+// compared as often as short names are.
 constexpr std::size_t kLongestSelector = 128;
 
 Field requiredApart(const Field& podSpec) { return podSpec["affinity"]["podAntiAffinity"][kRequired]; }
@@ -34,7 +34,7 @@ std::set<std::string> valuesOf(const Field& expression) {
   return values;
 }
 
-// More than a job may have. The API server takes a hundred thousand, and asks nobody whether it is one set.
+// Returns true if the selector exceeds the limit of a job. The API server accepts a hundred thousand values.
 bool isLong(const Field& selector) {
   return wordsIn(selector["matchExpressions"].value()) > model::limits::kSelectorValues;
 }
@@ -45,7 +45,7 @@ std::string hashed(std::string_view text) {
   return hash.hex();
 }
 
-// Of a selector by labels alone, the same text for the same selector; empty where it selects nothing or all.
+// Returns a canonical text of a label selector; empty if it selects no pods or all pods.
 std::string selectorText(const Field& selector) {
   if (isLong(selector)) return fmt::format("long selector ({})", hashed(selector.value().minified()));
   std::vector<std::string> parts;
@@ -80,7 +80,7 @@ bool selects(const Field& selector, const model::Labels& labels) {
   return all;
 }
 
-// What of such a term keeps pods of one kind apart on nodes; nothing where it means more.
+// Returns the name of the amount that represents such a term; nullopt if the term requires more than that.
 std::optional<std::string> apartBy(const Field& term, std::string_view ns) {
   if (term["topologyKey"].text() != model::names::kHostnameLabel) return std::nullopt;
   const std::string selector = selectorText(term["labelSelector"]);
@@ -95,7 +95,7 @@ struct RoleField {
   std::set<std::string> apart;
 };
 
-// The labels that all members of the role have.
+// The labels that all members of the role have in common.
 model::Labels labelsOf(const Field& podTemplate, std::string_view role, const model::ObjectKey& job) {
   auto entries = readLabels(podTemplate["metadata"]["labels"]).entries();
   entries.emplace_back(model::names::kJobNameLabel, job.name);
@@ -169,7 +169,7 @@ void addApartness(const Field& podSpec, std::string_view ns, CountedNames& names
 }
 
 void checkApartness(const Field& roles, const model::ObjectKey& job) {
-  // Terms are compared with all roles: not of lists that are refused for their length.
+  // Terms are compared with all roles; lists that are refused for their length are not compared.
   if (roles.anyComplaint()) return;
   const std::vector<RoleField> all = readRoles(roles, job);
   if (roles.anyComplaint()) return;

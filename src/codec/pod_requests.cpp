@@ -11,7 +11,7 @@ namespace {
 
 using model::Resources;
 
-// As kube-scheduler's IsScalarResourceName: extended ones, and the native ones that are counted in pieces.
+// As kube-scheduler's IsScalarResourceName: extended resources and the native ones counted in pieces.
 bool isCountedInPieces(std::string_view name) {
   return name.find('/') != std::string_view::npos || name.starts_with("hugepages-") ||
          name.starts_with("attachable-volumes-");
@@ -21,7 +21,7 @@ bool isKnown(std::string_view name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
 }
 
-// What only one pod of a node may have is counted by names of ours, which nobody may write by himself.
+// Exclusive amounts of a node have reserved names (model/one_a_node.h), which users may not request.
 bool isCounted(std::string_view name, CountedNames& names) {
   if (model::isOneANode(name)) return false;
   return isKnown(name) || (isCountedInPieces(name) && names.take(name));
@@ -31,7 +31,7 @@ bool isPodLevelResource(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-// Reads one pod; names are taken in the order in which its amounts are read.
+// Reads one pod. Names are counted in the order in which the amounts are read.
 class RequestsReader {
  public:
   RequestsReader(const ContainerReports& reports, CountedNames& names) : reports_(reports), names_(names) {}
@@ -41,8 +41,8 @@ class RequestsReader {
     podSpec["containers"].forEachElement(
         [&](const Field& container) { running.add(given(container, reports_.regular)); });
 
-    // Init containers run one after another, each beside the sidecars (restartPolicy Always) started before
-    // it.
+    // Init containers run one after another, each together with the sidecars (restartPolicy Always) that
+    // started before it.
     Resources sidecars;
     Resources startingUp;
     podSpec["initContainers"].forEachElement([&](const Field& container) {
@@ -66,8 +66,8 @@ class RequestsReader {
     addResource(into, name, quantity, Rounding::kUp, names_);
   }
 
-  // Requests of one container; what only has a limit is requested at its limit, as the API server defaults
-  // it.
+  // The requests of one container. A resource with a limit only is requested at its limit, as the API server
+  // defaults it.
   [[nodiscard]] Resources wanted(const Field& container) {
     Resources sum;
     const Field resources = container["resources"];
@@ -75,7 +75,7 @@ class RequestsReader {
     const Field requests = resources["requests"];
     requests.forEachMember([&](std::string_view name, const Field& quantity) { add(sum, name, quantity); });
     resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
-      // Names that are not taken first: looking all of them up would take as long as they are many, squared.
+      // isCounted() goes first: looking up every name would take quadratic time in the number of names.
       if (isCounted(name, names_) && !requests.value().find(name).present()) add(sum, name, quantity);
     });
     return sum;
@@ -113,8 +113,8 @@ void replaceResource(Resources& into, std::string_view name, const Resources& by
   }
 }
 
-// spec.resources: a request there replaces what the containers add up to. A limit there only fills in for
-// what no container requests: that is how the API server defaults it.
+// Applies spec.resources: a request there replaces the sum of the containers. A limit there only fills in for
+// a resource that no container requests, as the API server defaults it.
 void applyPodLevel(const Field& resources, CountedNames& names, Resources& sum) {
   const Field requests = resources["requests"];
   const auto readOne = [&](std::string_view name, const Field& quantity) {
@@ -136,14 +136,14 @@ void applyPodLevel(const Field& resources, CountedNames& names, Resources& sum) 
   });
 }
 
-// As kube-scheduler's GetHostPorts, but for addresses: a port counts on all of them. Each once: a container
-// that names one twice has it once.
+// As kube-scheduler's GetHostPorts, except for addresses: a port counts on all of them. A port counts once,
+// even if a container names it twice.
 void addHostPorts(const Field& podSpec, CountedNames& names, Resources& sum) {
   const bool all = podSpec["hostNetwork"].boolean(false);
   const auto addPorts = [&](const Field& container) {
     container["ports"].forEachElement([&](const Field& port) {
       std::int64_t number = port["hostPort"].integer(0, 0, INT64_MAX);
-      // As the API server fills it in.
+      // As the API server defaults it.
       if (number == 0 && all) number = port["containerPort"].integer(0, 0, INT64_MAX);
       if (number == 0) return;
       const std::string name =

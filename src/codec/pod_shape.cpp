@@ -77,8 +77,8 @@ std::vector<model::Toleration> readTolerations(const Field& list) {
     const Field op = each["operator"];
     toleration.exists = op.text("Equal") == "Exists";
     toleration.effect = parseEffect(each["effect"]);
-    // Lt and Gt compare numbers, behind a feature gate that is off by default: such a toleration is read as
-    // one that tolerates nothing, so that we are never more generous than kube-scheduler.
+    // Lt and Gt compare numbers, behind a feature gate that is off by default. Such a toleration is read as
+    // one that tolerates nothing, so that placement is never more permissive than kube-scheduler.
     if (op.text("Equal") == "Equal" || toleration.exists) tolerations.push_back(std::move(toleration));
   });
   return tolerations;

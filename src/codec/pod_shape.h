@@ -11,30 +11,30 @@
 
 namespace trainyard::codec {
 
-// The scheduling side of a PodSpec, of a pod or of a template; complaints go to the field's errors.
+// The scheduling constraints of a pod or of a template; complaints go to the field's errors.
 // Requests are counted as kube-scheduler counts them, after the API server's defaulting:
 //   max(sum of containers and sidecars, each init container with the sidecars before it)
 //   -> pod-level resources in place of it where set -> + overhead -> pods = 1
 [[nodiscard]] model::PodShape readPodShape(const Field& podSpec, const ContainerReports& reports,
                                            CountedNames& names);
 
-// The claims that a pod of this name uses: those that it names, and those that are made for it alone.
+// The claims that a pod of this name uses: those in its spec, and the ephemeral ones that are created for it.
 [[nodiscard]] std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view podName);
 
-// Seconds that the pod has to end, as Kubernetes understands what the field says; no more than ten years, so
-// that a time plus this is still a time.
+// The termination grace period in seconds, as Kubernetes interprets the field; at most ten years, so that
+// adding it to a time does not overflow.
 [[nodiscard]] std::chrono::seconds readGracePeriod(const Field& podSpec);
 
-// A map of quantities, as in status.allocatable: rounded down, what a node offers.
+// Reads a map of quantities such as status.allocatable, rounded down to what a node offers.
 [[nodiscard]] model::Resources readOffered(const Field& map, CountedNames& names);
 
-// A list of NodeSelectorTerms, of which one must hold.
+// Reads a list of NodeSelectorTerms, one of which must match.
 [[nodiscard]] std::vector<model::NodeSelectorTerm> readNodeSelectorTerms(const Field& list);
 
-// Of a pod's required node affinity; absent where it has none.
+// Reads the terms of a pod's required node affinity; nullopt if it has none.
 [[nodiscard]] std::optional<std::vector<model::NodeSelectorTerm>> readRequiredAffinity(const Field& podSpec);
 
-// Of a pod's preferred node affinity.
+// Reads the terms of a pod's preferred node affinity.
 [[nodiscard]] std::vector<model::NodeSelectorTerm> readPreferredAffinity(const Field& podSpec);
 
 [[nodiscard]] model::Labels readLabels(const Field& map);

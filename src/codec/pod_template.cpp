@@ -42,7 +42,7 @@ bool isExtended(std::string_view resource) {
   return resource.find('/') != std::string_view::npos && !resource.starts_with("kubernetes.io/");
 }
 
-// Extended resources such as GPUs are handed out in whole pieces and never overcommitted.
+// Extended resources such as GPUs are assigned in whole pieces and never overcommitted.
 void checkExtendedRequest(std::string_view name, const Field& request, const JsonValue& limit,
                           base::Quantity requested, base::Quantity allowed) {
   if (requested.milli() % 1000 != 0) {
@@ -92,7 +92,7 @@ void checkContainers(const Field& spec) {
   if (containers == 0) spec["containers"].complain("needs at least one container");
 }
 
-// Of nodes' terms.
+// Counts the values in node selector terms.
 std::size_t wordsOf(const JsonValue& terms) {
   std::size_t words = 0;
   terms.forEachElement([&](JsonValue term) {
@@ -101,7 +101,7 @@ std::size_t wordsOf(const JsonValue& terms) {
   return words;
 }
 
-// Of pods' terms.
+// Counts the values in pod affinity terms.
 std::size_t wordsOfSelectors(const JsonValue& terms) {
   std::size_t words = 0;
   terms.forEachElement([&](JsonValue term) {
@@ -143,7 +143,7 @@ void checkPodConstraints(const Field& spec) {
   });
   checkAtMost(preferences, preferred, model::limits::kSelectorValues, "terms, expressions and values");
   const Field apart = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
-  if (elementsOf(apart) <= model::limits::kResourceNames)  // otherwise refused for that
+  if (elementsOf(apart) <= model::limits::kResourceNames)  // otherwise refused for its length
     checkAtMost(apart, wordsOfSelectors(apart.value()), model::limits::kSelectorValues,
                 "expressions and values");
   std::size_t claims = 0;

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of every duration: what is meant to be longer is meant to be never, and sums of them stay far from
+// The upper bound of every duration: a longer value is meant as "never", and sums of bounded values cannot
 // overflow.
 constexpr milliseconds kYear = std::chrono::hours(8760);
 constexpr std::size_t kMaxLevels = 8;
@@ -29,7 +29,7 @@ constexpr std::size_t kMaxGpuResources = 32;
 constexpr std::size_t kMaxShapeCosts = 1'000;
 constexpr std::int64_t kMost = 1'000'000;
 
-// Leaves `into` as it is, the default, where the key is absent.
+// Keeps `into`, which is the default, if the key is absent.
 void readDuration(const YamlField& field, milliseconds& into, milliseconds least = milliseconds(0)) {
   if (!field.present()) return;
   const auto duration = parseDuration(field.text());
@@ -50,7 +50,7 @@ void readInteger(const YamlField& field, int& into, std::int64_t least, std::int
   into = static_cast<int>(number);
 }
 
-// A decimal number in thousandths. Digits only, so neither NaN nor an exponent; never through a double.
+// Parses a decimal number in thousandths. Digits only: no NaN and no exponent, and never through a double.
 std::optional<std::int64_t> parseThousandths(std::string_view text) {
   constexpr std::size_t kMaxDigits = 9;
   const std::size_t dot = std::min(text.find('.'), text.size());
@@ -94,7 +94,7 @@ void readNeverOrDuration(const YamlField& field, std::optional<milliseconds>& in
   into = *duration;
 }
 
-// As many as nodes have kinds of: whole devices, and the profiles they are cut into.
+// The limit covers the kinds of GPUs in a cluster: whole devices, and the profiles that divide them.
 void readGpuResources(const YamlField& field, std::vector<std::string>& into) {
   if (!field.present()) return;
   std::vector<std::string> names;
@@ -120,7 +120,7 @@ void readLabelKey(const YamlField& field, std::string& into) {
   into = text;
 }
 
-// As the CRD has it for spec.locality.
+// As the CRD defines it for spec.locality.
 bool isLevelName(std::string_view text) {
   constexpr std::size_t kMaxName = 32;
   const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -271,7 +271,7 @@ void readPreflight(const YamlField& field, model::Preflight& into) {
   field["command"].forEachElement([&](const YamlField& word) { into.command.emplace_back(word.text()); });
 }
 
-// As the schema of ProvisioningRequest has it.
+// As the schema of ProvisioningRequest defines it.
 bool isClassName(std::string_view text) {
   constexpr std::size_t kMaxName = 253;
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };

@@ -6,9 +6,9 @@
 
 namespace trainyard::codec {
 
-// The container that runs the policy's check, before all others of a member's pod. With resources and rights
-// of its `first` container: so it sees the same GPUs, and asks for nothing that the pod did not ask for. None
-// of that one's variables and volumes: what a job's owner writes there is not to decide how a node is judged.
+// Writes the container that runs the policy's check before all others of a member's pod. It has the resources
+// and security context of the `first` container, so it gets the same GPUs and adds nothing to the pod's
+// requests. It has none of its variables and volumes: a job's owner must not influence how a node is judged.
 void writePreflightContainer(JsonWriter& out, const JsonValue& first, const model::Preflight& preflight);
 
 }  // namespace trainyard::codec

@@ -15,7 +15,7 @@ namespace {
 
 using model::Progress;
 
-// Far beyond what any training reaches, and exact as a double.
+// Larger than any training reaches, and exact as a double.
 constexpr double kMostSteps = 1e15;
 constexpr double kMostSamplesPerSecond = 1e12;
 constexpr double kLongestRemaining = 10.0 * 365 * 86'400;
@@ -23,12 +23,12 @@ constexpr double kMostReplicas = 100'000;
 constexpr double kLongestStep = 1e6;  // seconds
 constexpr std::size_t kMostRanks = 4'096;
 constexpr int kMostSlowdown = 1'000'000;
-// As the schema has them.
+// As in the schema.
 constexpr std::size_t kMostMetrics = 32;
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kLongestValue = 64;
 
-// Any number of JSON; nothing else.
+// Accepts any JSON number, and nothing else.
 std::optional<double> numberOf(const JsonValue& value) {
   if (const auto integer = value.integer()) return static_cast<double>(*integer);
   if (value.type() != JsonType::kReal) return std::nullopt;
@@ -44,13 +44,13 @@ std::optional<double> numberIn(const JsonValue& value, double least, double most
   return number && *number >= least && *number <= most ? number : std::nullopt;
 }
 
-// Whole numbers as they are, others cut: frameworks print steps as 120.0 as well.
+// Truncates fractions, because some frameworks print steps as 120.0.
 std::optional<std::int64_t> wholeIn(const JsonValue& value, double least, double most) {
   const auto number = numberIn(value, least, most);
   return number ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;
 }
 
-// The slowest of the ranks against the middle one. Names of ranks are their numbers.
+// Compares the slowest rank with the median. Names of ranks are their numbers.
 bool takeRanks(const JsonValue& ranks, Progress& progress) {
   std::vector<std::pair<double, int>> times;
   bool tooMany = false;
@@ -62,7 +62,7 @@ bool takeRanks(const JsonValue& ranks, Progress& progress) {
     const auto seconds = numberIn(value, 0, kLongestStep);
     if (!isRank || !seconds) return;
     tooMany = tooMany || times.size() == kMostRanks;
-    if (!tooMany) times.emplace_back(*seconds, -rank);  // of equals the lower rank
+    if (!tooMany) times.emplace_back(*seconds, -rank);  // of equal times the lower rank
   });
   if (times.size() < 2 || tooMany) return false;
   std::sort(times.begin(), times.end());
@@ -81,7 +81,7 @@ bool isName(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && std::all_of(name.begin(), name.end(), fine);
 }
 
-// Other figures, by name.
+// Takes another value under its name.
 bool takeMetric(std::string_view name, const JsonValue& value, Progress& progress) {
   if (!isName(name) || !numberOf(value)) return false;
   std::string text = value.minified();
@@ -136,7 +136,7 @@ struct Line {
   std::string_view text;
 };
 
-// The kubelet puts the time and a blank in front.
+// Splits off the time and the blank that the kubelet writes before each line.
 Line splitTime(std::string_view line) {
   const std::size_t blank = line.find(' ');
   if (blank == std::string_view::npos || blank < 20 || blank > 40) return {std::nullopt, line};
@@ -151,7 +151,7 @@ bool readReport(std::string_view line, base::WallTime at, Progress& progress) {
   const std::size_t mark = line.find(kProgressMark);
   if (mark == std::string_view::npos || line.size() > kLongestReport) return false;
   std::string_view json = line.substr(mark + kProgressMark.size());
-  // Loggers put colours and other things behind; an object ends with its brace.
+  // Loggers may append colours and other text; an object ends with its brace.
   const std::size_t begin = json.find('{');
   const std::size_t end = json.rfind('}');
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return false;
@@ -159,7 +159,7 @@ bool readReport(std::string_view line, base::WallTime at, Progress& progress) {
   const auto document = JsonDocument::parse(json);
   if (!document || document->root().type() != JsonType::kObject) return false;
   Progress taken = progress;
-  // How long the job takes is said anew by each report, or follows from its steps.
+  // Each report gives the remaining time, or it follows from the steps; an old value is dropped.
   taken.remainingSeconds.reset();
   bool any = false;
   bool speed = false;
@@ -169,7 +169,7 @@ bool readReport(std::string_view line, base::WallTime at, Progress& progress) {
     speed = speed || name == "samplesPerSecond";
   });
   if (!any) return false;
-  // The speed of one size is none of another's.
+  // The speed at one size does not apply to another size.
   if (!speed && progress.replicas != 0 && taken.replicas != progress.replicas)
     taken.milliSamplesPerSecond.reset();
   taken.at = std::chrono::floor<std::chrono::seconds>(at);
@@ -186,7 +186,7 @@ LogTail readLogTail(std::string_view log, base::WallTime after, base::WallTime n
     log.remove_prefix(newline == std::string_view::npos ? log.size() : newline + 1);
     if (whole.empty()) continue;
     last = whole;
-    // Only what may be a report is looked at: of other lines nothing but the last one counts.
+    // Only lines with the mark are parsed; other lines count only as the last line.
     if (whole.find(kProgressMark) == std::string_view::npos) continue;
     const Line line = splitTime(whole);
     const base::WallTime at = std::min(line.time.value_or(now), now);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kMost = INT64_MAX;
 
-// Rounded down: 100 is said only of what is done.
+// Rounded down, so that 100 is reported only for completed work.
 std::optional<std::int64_t> percentageOf(const model::Progress& progress) {
   if (!progress.totalSteps || *progress.totalSteps <= 0) return std::nullopt;
   const double share = static_cast<double>(progress.step) / static_cast<double>(*progress.totalSteps);

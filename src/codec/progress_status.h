@@ -8,7 +8,7 @@
 
 namespace trainyard::codec {
 
-// status.progress.
+// Writes and reads status.progress.
 void writeProgress(const model::Progress& progress, JsonWriter& out);
 [[nodiscard]] std::optional<model::Progress> readProgress(const Field& field);
 

@@ -142,7 +142,7 @@ std::string encodeQueueStatus(const model::QueueStatus& status) {
 
 std::optional<std::string> encodeQueueStatusPatch(const model::Queue& before,
                                                   const model::QueueStatus& after) {
-  // A status never written has no counts yet, zeros included.
+  // A status that was never written has no counts, not even zeros.
   const bool written = before.status != model::QueueStatus();
   return encodeStatusChange(before.resourceVersion, written ? encodeQueueStatus(before.status) : "{}",
                             encodeQueueStatus(after));

@@ -9,16 +9,16 @@
 
 namespace trainyard::codec {
 
-// A Queue of trainyard.dev/v1alpha1. A spec that cannot be used is no failure but `Queue.specError`, naming
-// the field: the queue exists, and its owner must be told. A status that cannot be read counts as not written
-// yet: it is our own report, and the next one replaces it. kInvalid, naming queue and field, is for metadata.
+// Decodes a Queue of trainyard.dev/v1alpha1. An unusable spec is not an error of the call: it sets
+// `Queue.specError`, which names the field, so that the queue's status can report it. An unreadable status
+// counts as absent, because the operator's next write replaces it. kInvalid is for unusable metadata only.
 [[nodiscard]] base::Result<model::Queue> decodeQueue(std::string_view json);
 
-// The status object alone; what is empty is left out, counts and shares never are.
+// Encodes the status object alone. Empty fields are left out, except counts and shares.
 [[nodiscard]] std::string encodeQueueStatus(const model::QueueStatus& status);
 
-// A merge patch for the status subresource that turns before.status into `after`, with what changed only,
-// guarded by resourceVersion; absent when nothing did.
+// A merge patch for the status subresource that turns before.status into `after`. It holds only the changes
+// and is guarded by resourceVersion; nullopt if nothing changed.
 [[nodiscard]] std::optional<std::string> encodeQueueStatusPatch(const model::Queue& before,
                                                                 const model::QueueStatus& after);
 

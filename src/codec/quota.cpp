@@ -23,8 +23,8 @@ Unit unitOf(std::string_view resource) {
   return bytes ? Unit::kBytes : Unit::kPieces;
 }
 
-// Whether a pod can ask for it, or, as a type of GPU, sit on it. A misspelt name would guarantee and limit
-// nothing without anybody noticing.
+// Returns why no pod can be charged for the name, as a resource or as a type of GPU; empty if one can. A
+// misspelt name would otherwise silently guarantee and limit nothing.
 std::string_view whyNoResource(std::string_view name) {
   if (name.starts_with(model::kGpuTypePrefix)) {
     if (isLabelName(name.substr(model::kGpuTypePrefix.size()))) return {};
@@ -56,7 +56,7 @@ std::string quantityText(Unit unit, std::int64_t amount) {
   return fmt::format("{}", amount);
 }
 
-// Of what quantityText() makes. Empty for everything else.
+// Parses what quantityText() writes; nullopt for everything else.
 std::optional<std::int64_t> writtenAmount(Unit unit, std::string_view text) {
   std::int64_t number = 0;
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);

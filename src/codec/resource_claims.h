@@ -7,7 +7,7 @@
 
 namespace trainyard::codec {
 
-// A ResourceClaim (of DRA) that pods of a role name, or the template that each of them has one made of.
+// A ResourceClaim (of DRA) that pods of a role name, or a template from which each pod gets its own claim.
 struct ResourceClaimName {
   std::string role;
   bool isTemplate = false;
@@ -15,7 +15,7 @@ struct ResourceClaimName {
   friend bool operator==(const ResourceClaimName&, const ResourceClaimName&) = default;
 };
 
-// Those of the job's templates, each once.
+// The claims of the job's templates, each once.
 [[nodiscard]] std::vector<ResourceClaimName> resourceClaimsOf(const model::Job& job);
 
 }  // namespace trainyard::codec

@@ -85,7 +85,7 @@ base::Result<StoredRunTimes> decodeRunTimes(std::string_view json) {
   kinds.forEachMember([&](std::string_view kind, const Field& list) {
     if (auto read = readRuns(list); !read.empty()) stored.times.kinds[std::string(kind)] = std::move(read);
   });
-  // One that cannot be read takes nothing from the others.
+  // An unreadable entry discards only itself, not the other kinds.
   if (errors.any()) stored.complaint = errors.first();
   return stored;
 }

@@ -8,19 +8,19 @@
 
 namespace trainyard::codec {
 
-// The v1 ConfigMap that keeps what was learnt, in `data.runs`: {"KIND":[[SUBMITTED,RAN,JOB],...],...}:
-// seconds since 1970, seconds of running, and what tells one job from another. The object to create.
+// The v1 ConfigMap, to be created, that keeps the learned run times: {"KIND":[[SUBMITTED,RAN,JOB],...],...}
+// in `data.runs`, with seconds since 1970, seconds of running, and an id of the job.
 [[nodiscard]] std::string encodeRunTimes(std::string_view name, const model::RunTimes& times);
-// A merge patch; of the version that was read, so that nothing is lost that another one wrote.
+// A merge patch of the version that was read, so that no concurrent write is lost.
 [[nodiscard]] std::string encodeRunTimesPatch(std::string_view resourceVersion, const model::RunTimes& times);
 
 struct StoredRunTimes {
   std::string resourceVersion;
   model::RunTimes times;
-  // What is wrong with `data.runs`, with the place; `times` is empty then.
+  // The error in `data.runs`, with its position; `times` is empty then.
   std::string complaint;
 };
-// kInvalid when this is no ConfigMap at all.
+// kInvalid if the text is not a ConfigMap.
 [[nodiscard]] base::Result<StoredRunTimes> decodeRunTimes(std::string_view json);
 
 }  // namespace trainyard::codec

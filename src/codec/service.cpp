@@ -12,7 +12,7 @@ std::string serviceName(const model::Job& job) { return job.key.name; }
 
 namespace {
 
-// No ports: a headless Service needs none, and what the framework listens on is its own business.
+// No ports: a headless Service needs none, and the framework chooses what it listens on.
 void writeHeadless(const model::Job& job, std::string_view name, JsonWriter& out) {
   out.beginObject().member("apiVersion", "v1").member("kind", "Service");
   writeOwnedMetadata(out, job, name);

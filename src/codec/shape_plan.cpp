@@ -50,7 +50,7 @@ void applyShapePlan(const model::ShapePlan& plan, model::JobSpec& spec) {
     if (role == spec.roles.end()) continue;
     role->replicas = planned.replicas;
     if (spec.elastic && spec.elastic->role == planned.name) {
-      // Bounds that cross are refused elsewhere, and no bounds here.
+      // Contradicting bounds are refused elsewhere; std::clamp is not used, as it requires ordered bounds.
       spec.elastic->replicas =
           std::max(std::min(planned.replicas, spec.elastic->maxReplicas), spec.elastic->minReplicas);
     }

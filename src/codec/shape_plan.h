@@ -9,12 +9,12 @@
 
 namespace trainyard::codec {
 
-// status.plan.
+// Read and write status.plan.
 [[nodiscard]] std::optional<model::ShapePlan> readShapePlan(const Field& field);
 void writeShapePlan(const model::ShapePlan& plan, JsonWriter& out);
 
-// The spec as a job with spec.plan.mode Auto is to run: its roles, and where it starts if it is elastic, as
-// large as planned. The object's own spec is never written.
+// Turns the spec into the one that a job with spec.plan.mode Auto runs: the planned roles, and the planned
+// initial size if it is elastic. The object's own spec is never written.
 void applyShapePlan(const model::ShapePlan& plan, model::JobSpec& spec);
 
 }  // namespace trainyard::codec

@@ -11,8 +11,8 @@ namespace {
 
 namespace files = model::files;
 
-// One host key for all members, which the client knows: nothing is to be asked, and nobody else is believed.
-// The alias keeps the list of known hosts at one line.
+// All members share one host key, which the client is configured with. ssh then asks no question and accepts
+// no other host. The alias keeps the list of known hosts at one line.
 std::string clientConfig(std::string_view domain) {
   return fmt::format(R"(Host {job}-* *.{domain}
     Port {port}
@@ -35,7 +35,7 @@ std::string clientConfig(std::string_view domain) {
                      fmt::arg("keys", files::kKeyFolder), fmt::arg("known", kKnownHosts));
 }
 
-// StrictModes would refuse files that are mounted. The port is one that needs no root.
+// StrictModes would refuse mounted files. The port needs no root.
 std::string serverConfig() {
   return fmt::format(R"(Port {port}
 HostKey {run}/{key}
@@ -62,8 +62,8 @@ std::string client() {
   return fmt::format("#!/bin/sh\nexec ssh -F {}/{} \"$@\"\n", files::kFolder, files::kSshConfig);
 }
 
-// ssh takes no key that others may read, and a Secret belongs to root whoever the program runs as: each
-// copies them for himself.
+// ssh refuses a key that other users can read, and files of a Secret belong to root for any user of the
+// image. Each member therefore copies the keys.
 std::string server() {
   return fmt::format(R"sh(#!/bin/sh
 # A worker: an ssh server, in which the launcher starts processes.
@@ -90,7 +90,7 @@ exec /bin/sh -c "${{SSH_ORIGINAL_COMMAND:-exec /bin/sh}}"
                      fmt::arg("run", files::kRunFolder));
 }
 
-// mpirun gives up at the first worker that it does not reach.
+// mpirun aborts at the first worker that it cannot reach, so the launcher waits for all of them.
 std::string wait() {
   return fmt::format(R"sh(#!/bin/sh
 # Ends when every worker takes connections; fails when one of them still does not after TRAINYARD_WAIT_SECONDS.
@@ -112,7 +112,7 @@ done < {folder}/{hosts}
                      fmt::arg("config", files::kSshConfig), fmt::arg("hosts", files::kHostfile));
 }
 
-// The host file is that of the size at which the pod began; an elastic job's workers are those of its
+// The host file has the size at which the pod started; the current workers of an elastic job are in its
 // membership.
 std::string discoverHosts() {
   return fmt::format(R"(#!/bin/sh

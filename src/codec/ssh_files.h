@@ -7,9 +7,9 @@
 
 namespace trainyard::codec {
 
-// What makes ssh between the members of a job work without a question asked, with keys that only this job
-// has: configuration of client and server, and the scripts that members begin with. By their keys in
-// model/framework_files.h. `domain` is that of the job's Service; below it the client's settings hold.
+// The files for ssh between the members of a job, with keys of this job only and without prompts: client and
+// server configuration, and the start scripts. Their keys are those of model/framework_files.h. `domain` is
+// the domain of the job's Service; the client's settings apply to hosts below it.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> sshFiles(std::string_view domain);
 
 }  // namespace trainyard::codec

@@ -25,7 +25,7 @@ constexpr int kRead = 0444;
 void writeSshVolumes(JsonWriter& out, const model::Job& job) {
   out.beginObject().member("name", kFilesVolume).key("configMap").beginObject();
   out.member("name", frameworkFilesName(job)).member("defaultMode", kReadAndRun).endObject().endObject();
-  // For everybody in the pod to read, as nobody knows here as whom the image runs.
+  // Readable by every user, because the image's user is not known here.
   out.beginObject().member("name", kKeysVolume).key("secret").beginObject();
   out.member("secretName", sshSecretName(job)).member("defaultMode", kRead).endObject().endObject();
   out.beginObject().member("name", kRunVolume).key("emptyDir").beginObject().endObject().endObject();
@@ -38,7 +38,7 @@ void writeSshMounts(JsonWriter& out) {
   mount(kFilesVolume, files::kFolder).memberBool("readOnly", true).endObject();
   mount(kKeysVolume, files::kKeyFolder).memberBool("readOnly", true).endObject();
   mount(kRunVolume, files::kRunFolder).endObject();
-  // Where ssh finds it by itself: horovodrun and users call it without a word about files.
+  // The default path of ssh, because horovodrun and users call ssh without naming a file.
   mount(kFilesVolume, files::kSystemSshConfig)
       .member("subPath", files::kSshConfig)
       .memberBool("readOnly", true)

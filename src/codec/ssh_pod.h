@@ -9,18 +9,18 @@
 
 namespace trainyard::codec {
 
-// What a pod of a job that launches over ssh has beside its template: keys, files and scripts, where
-// model/framework_files.h says. Each writes elements into an array that is open.
+// Functions for what a pod of a job that launches over ssh has in addition to its template: keys, files and
+// scripts, at the paths of model/framework_files.h. Each writes elements into an array that is already open.
 
 void writeSshVolumes(JsonWriter& out, const model::Job& job);
 void writeSshMounts(JsonWriter& out);
 
-// Of the launcher: ends when all workers can be reached. With image, resources, rights and variables of the
-// launcher's first container: so it needs nothing that the pod did not need before.
+// Writes the launcher's init container, which ends when all workers are reachable. It has the image,
+// resources, security context and variables of the launcher's first container, so the pod needs nothing more.
 void writeWaitContainer(JsonWriter& out, const JsonValue& launcher, const model::Environment& environment,
                         std::string_view filesName);
 
-// A worker's first container that says nothing of what to run becomes an ssh server.
+// Returns true if the container becomes an ssh server: a worker's first container without a command.
 [[nodiscard]] bool servesSsh(const model::Role& role, const JsonValue& container);
 void writeSshServerCommand(JsonWriter& out);
 

@@ -11,8 +11,8 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::size_t kMaxQuotedBytes = 300;
-// Of what the API server says. It repeats what it was sent, and there is no limit to the number of its
-// complaints; nobody reads on.
+// The limit of the API server's message. It repeats the request, and the number of its complaints is not
+// limited; the rest of a long message is of no use.
 constexpr std::size_t kMaxSaidBytes = 8'192;
 constexpr std::size_t kMaxCauses = 16;
 
@@ -27,7 +27,7 @@ std::vector<StatusCause> readCauses(JsonValue details) {
   return causes;
 }
 
-// Every 5xx leaves the outcome open, 503 too: etcd losing its leader in the middle of a write answers that.
+// Every 5xx leaves the outcome unknown, including 503: etcd returns it if it loses its leader during a write.
 ErrorCode codeOf(int status, std::string_view reason) {
   switch (status) {
     case 400:
@@ -46,13 +46,13 @@ ErrorCode codeOf(int status, std::string_view reason) {
     case 429: return ErrorCode::kThrottled;
     default: break;
   }
-  // The API server names an expired page token or resourceVersion by reason, whatever the code.
+  // The API server marks an expired page token or resourceVersion by its reason; the status code varies.
   if (reason == "Expired" || reason == "Gone") return ErrorCode::kExpired;
   if (status >= 500) return ErrorCode::kOutcomeUnknown;
   return ErrorCode::kInternal;
 }
 
-// What etcd says of an object beyond its limit, and its client of a request beyond its own.
+// Matches etcd's error for an object beyond its limit, and its client's error for a request beyond its own.
 bool isTooLarge(std::string_view message) {
   return message.find("etcdserver: request is too large") != std::string_view::npos ||
          message.find("trying to send message larger than max") != std::string_view::npos;
@@ -84,14 +84,14 @@ base::Result<Status> decodeStatus(std::string_view json) {
 base::Error errorFromStatus(const Status& status, std::string_view what) {
   std::string message = fmt::format("{}: {} {}", what, status.code, status.reason);
   if (!status.message.empty()) message += ": " + status.message;
-  // Most messages spell their causes out; what they leave out is added, since the field is what a user looks
-  // for.
+  // Most messages include their causes. Missing ones are appended, because a user looks for the name of the
+  // field.
   for (const StatusCause& cause : status.causes) {
     if (cause.field.empty() || status.message.find(cause.field) != std::string::npos) continue;
     message += fmt::format("; {}: {}", cause.field, cause.message.empty() ? cause.reason : cause.message);
   }
   if (message.size() > kMaxSaidBytes) message = fmt::format("{}…", base::cutText(message, kMaxSaidBytes));
-  // The API server answers that with 500, but nothing is open about it.
+  // The API server answers this error with 500, but its outcome is known: nothing was written.
   const ErrorCode code =
       isTooLarge(status.message) ? ErrorCode::kInvalid : codeOf(status.code, status.reason);
   base::Error error{code, std::move(message), status.reason};

@@ -10,14 +10,14 @@
 
 namespace trainyard::codec {
 
-// One entry of `details.causes`: which field is wrong, and why.
+// One entry of `details.causes`: the invalid field and the reason.
 struct StatusCause {
   std::string field;
   std::string reason;
   std::string message;
 };
 
-// metav1.Status: what the API server says when it refuses.
+// metav1.Status: the API server's answer to a failed request.
 struct Status {
   int code = 0;
   std::string reason;
@@ -26,7 +26,7 @@ struct Status {
   std::optional<std::chrono::seconds> retryAfter = std::nullopt;
 };
 
-// kInvalid when the text is no Status object.
+// kInvalid if the text is not a Status object.
 [[nodiscard]] base::Result<Status> decodeStatus(std::string_view json);
 
 // `what` names the request in the message: "PATCH /api/v1/namespaces/ml/pods/bert-worker-0".
@@ -35,11 +35,11 @@ struct Status {
 // The error of an HTTP answer other than 2xx. A body that is no Status (a proxy's page) is quoted, shortened.
 [[nodiscard]] base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_view what);
 
-// What the API server itself said, of such an error: without the request, code and reason in front of it,
-// which are for logs where the user made no request. The whole message of any other error.
+// Returns the API server's own text of such an error, without request, code and reason before it; those are
+// for logs, because users did not make the request. Returns the whole message of any other error.
 [[nodiscard]] std::string_view saidBy(const base::Error& error);
 
-// Whether it says that the object would be larger than etcd stores: nothing was written, nor will be until it
+// Returns true if the object exceeds the size limit of etcd: nothing was written, and a retry fails until it
 // is smaller.
 [[nodiscard]] bool saysTooLarge(const base::Error& error);
 

@@ -10,7 +10,7 @@ namespace trainyard::codec {
 std::int64_t readStorageBytes(const Field& quantity, StorageRounding rounding) {
   if (!quantity.present()) return 0;
   const auto text = quantity.value().string();
-  // A number, or what is no quantity at all: with a complaint.
+  // A number, or a value that is not a quantity; the latter is a complaint.
   const auto amount = text ? base::Quantity::parse(*text) : base::Result<base::Quantity>(quantity.quantity());
   if (!amount) return kMostStorageBytes;
   const std::int64_t bytes =

@@ -6,14 +6,14 @@
 
 namespace trainyard::codec {
 
-// More than any volume has. Amounts are compared with each other, and some are summed.
+// Larger than any volume, and small enough to add several of them: amounts are compared, and some are summed.
 inline constexpr std::int64_t kMostStorageBytes = std::int64_t{1} << 53;
 
 enum class StorageRounding { kUp, kDown };
 
-// The bytes of a storage quantity; 0 when absent. The API server takes larger quantities than base::Quantity
-// counts ("9Ei"): they are kMostStorageBytes, so that the object that names one is read all the same. A claim
-// or pod that is not read would be missing where places are counted.
+// Returns the bytes of a storage quantity; 0 if absent. The API server accepts larger quantities than
+// base::Quantity ("9Ei"); they are read as kMostStorageBytes, so that their object is not lost. A claim or
+// pod that cannot be read would be missing from the count of used capacity.
 [[nodiscard]] std::int64_t readStorageBytes(const Field& quantity, StorageRounding rounding);
 
 }  // namespace trainyard::codec

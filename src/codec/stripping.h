@@ -6,16 +6,16 @@
 #include "base/error.h"
 #include "model/job.h"
 
-// Merge patches that make an object smaller, of which its owner has made so much that nothing more can be
-// written of it: what he may add at any time goes, and nothing that a program of ours reads.
+// Merge patches that make an object smaller if its metadata has grown so large that no more can be written to
+// it. They remove what its owner may add at any time and no Trainyard program reads.
 namespace trainyard::codec {
 
-// Of a TrainingJob: labels, annotations, and who wrote which field.
+// For a TrainingJob: removes labels, annotations and managedFields.
 [[nodiscard]] std::string encodeStrippingPatch(const model::Job& job);
 
-// Of a member that is to end, from the text of the pod that has its name: labels that are no member's,
-// annotations, and who wrote which field. Another pod than `uid` is refused by the API server. kInvalid when
-// it is no object.
+// For a member that is to be deleted, from the text of the pod of that name: removes annotations,
+// managedFields and all labels that are not of a member. The API server refuses the patch for another pod
+// than `uid`. kInvalid if the text is not an object.
 [[nodiscard]] base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::string_view pod);
 
 }  // namespace trainyard::codec

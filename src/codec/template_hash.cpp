@@ -16,12 +16,12 @@ std::string templateHash(const Field& spec, const model::JobSpec& decoded) {
     hash.add(fmt::to_string(decoded.startReplicas(role)));
     hash.add(element["template"].value().canonical());
   });
-  // A member's time to end, where it is not the template's alone.
+  // A member's grace period, if it does not follow from the template alone.
   using enum model::CheckpointMode;
   const auto mode = decoded.checkpoint ? decoded.checkpoint->mode : kNone;
   if (mode == kSignal || mode == kLauncher || mode == kHelper || mode == kHttp)
     hash.add(fmt::to_string(decoded.checkpoint->gracePeriod.count()));
-  // With the one the command is another, with both there is a volume.
+  // Launcher changes the command; Launcher and Helper both add a volume.
   if (mode == kLauncher) hash.add("Launcher");
   if (mode == kHelper) hash.add("Helper");
   if (mode == kHttp)

@@ -7,13 +7,13 @@
 
 namespace trainyard::codec {
 
-// Over everything that decides how the job's pods look: framework, and per role name, number and template,
-// the latter as canonical JSON so that neither spacing nor the order of members counts. 32 hexadecimal
-// digits.
+// A hash over all inputs of the job's pods: the framework, and the name, replicas and template of each role.
+// Templates are hashed as canonical JSON, so that spacing and the order of members do not matter. 32
+// hexadecimal digits.
 //
-// FNV-1a of 128 bits: what is compared are versions of one user's own job, so accidents are to be ruled out,
-// not attackers, and no cryptographic library is pulled in here. Changing it restarts nothing, but aborts the
-// proposals that are under way during the update.
+// FNV-1a of 128 bits: it compares versions of one user's own job, so it must exclude accidental collisions,
+// not attacks, and needs no cryptographic library. Changing the hash restarts no gang, but aborts the
+// proposals that are in progress during the update.
 [[nodiscard]] std::string templateHash(const Field& spec, const model::JobSpec& decoded);
 
 }  // namespace trainyard::codec

@@ -43,7 +43,7 @@ void readMetadata(const Field& meta, TrafficPod& pod) {
   });
   const JsonValue labels = meta["labels"].value();
   pod.jobName = labels.find(model::names::kJobNameLabel).string().value_or("");
-  // The label is protected by an admission policy, owners of pods are not: who names another's job has none.
+  // An admission policy protects the label but not the owners: a pod that names a foreign uid gets none.
   if (labels.find(model::names::kJobUidLabel).string().value_or("") != pod.jobUid.str()) pod.jobUid = {};
   pod.role = labels.find(model::names::kRoleLabel).string().value_or("");
   const JsonValue annotations = meta["annotations"].value();

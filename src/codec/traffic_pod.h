@@ -9,12 +9,12 @@
 
 namespace trainyard::codec {
 
-// A Pod as the node agent sees it. An annotation that cannot be read counts as absent: the pod is ordered as
-// any other.
+// A Pod with the fields that the node agent needs. An unreadable annotation counts as absent: the pod is
+// treated as any other.
 [[nodiscard]] base::Result<model::TrafficPod> decodeTrafficPod(std::string_view json);
 
-// The value of model::kTrafficAnnotation for members of the role; empty where they need none. Servers have
-// it, and everybody in a job that names a band.
+// Returns the value of model::kTrafficAnnotation for members of the role; empty if they need none. Parameter
+// servers have one, and so do all members of a job that requests a band.
 [[nodiscard]] std::string encodeTrafficOrder(const model::Job& job, std::string_view role);
 
 }  // namespace trainyard::codec

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-default-class";
 
-// Kinds of volumes that any number of nodes use at once.
+// The kinds of volumes that any number of nodes can use at once.
 constexpr std::array<std::string_view, 6> kSharedBackends{"nfs",       "cephfs",  "glusterfs",
                                                           "azureFile", "quobyte", "flocker"};
 
@@ -60,7 +60,7 @@ model::Volume readVolume(const Field& root) {
   return volume;
 }
 
-// Of one topology all keys must match, each by one of its values.
+// All keys of one topology must match, each by one of its values.
 std::vector<model::NodeSelectorTerm> readTopologies(const Field& list) {
   std::vector<model::NodeSelectorTerm> terms;
   list.forEachElement([&](const Field& topology) {

@@ -8,7 +8,7 @@
 #include "model/gang.h"
 #include "model/job.h"
 
-// Words of status.gang and of conditions, for reading and writing alike.
+// The names of enum values in status.gang and in conditions, for reading and writing.
 namespace trainyard::codec {
 
 template <typename Enum, std::size_t N>

@@ -74,7 +74,7 @@ const YamlValue* memberOf(const YamlValue& value, std::string_view key) {
   return nullptr;
 }
 
-// An element by its index, or by what its field "name" says.
+// Returns an element by its index, or by the value of its field "name".
 const YamlValue* elementOf(const YamlValue& value, std::string_view which) {
   std::size_t index = 0;
   const auto [end, failure] = std::from_chars(which.data(), which.data() + which.size(), index);
@@ -87,7 +87,7 @@ const YamlValue* elementOf(const YamlValue& value, std::string_view which) {
   return nullptr;
 }
 
-// The text of the path that begins here: as far as names, dots and brackets go.
+// Returns the prefix of the text that is a path: names, dots and brackets.
 std::string_view pathAt(std::string_view text) {
   std::size_t end = 0;
   bool inBrackets = false;

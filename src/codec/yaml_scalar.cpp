@@ -43,7 +43,7 @@ bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A whole number of 64 bits by its prefix: 0x, 0b, 0o, or a 0 in front of octal digits.
+// Reads a whole number of 64 bits with its prefix: 0x, 0b, 0o, or a 0 before octal digits.
 std::optional<std::string> readInteger(std::string_view text) {
   const bool negative = text.starts_with('-');
   const bool sign = negative || text.starts_with('+');

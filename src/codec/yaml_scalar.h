@@ -5,13 +5,13 @@
 
 namespace trainyard::codec {
 
-// What an unquoted YAML scalar is, as kubectl (sigs.k8s.io/yaml, YAML 1.1) reads it: "yes" and "off" are
-// bools, 0400, 0o400, 0x1F, 0b11 and 1_000 are integers, 08 and 1e3 are numbers, dates are texts.
+// An unquoted YAML scalar as kubectl (sigs.k8s.io/yaml, YAML 1.1) reads it: "yes" and "off" are bools; 0400,
+// 0o400, 0x1F, 0b11 and 1_000 are integers; 08 and 1e3 are numbers; dates are texts.
 struct YamlScalar {
   enum class Kind { kNull, kBool, kNumber, kText, kNoJson };
   Kind kind = Kind::kText;
-  // As JSON writes it: "true", "256", "0.5"; of a text the text itself, unquoted. Of kNoJson (infinities and
-  // NaN) the text.
+  // The value in JSON: "true", "256", "0.5"; the unquoted text of a text; the text of kNoJson (infinities and
+  // NaN).
   std::string json = {};
 };
 

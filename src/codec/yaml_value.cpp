@@ -20,7 +20,7 @@ constexpr int kMaxValues = 10'000;
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxQuoted = 60;
 
-// What of the text is worth repeating in an error.
+// Returns the part of the text that an error quotes.
 std::string quoted(std::string_view text) {
   if (text.size() <= kMaxQuoted) return std::string(text);
   return fmt::format("{}…", base::cutText(text, kMaxQuoted));
@@ -38,7 +38,7 @@ class Converter {
   YamlValue convert(const YAML::Node& node, int depth) {
     const int line = lineOf(node.Mark());
     if (depth > kMaxDepth) throw Refusal{line, fmt::format("nested deeper than {} levels", kMaxDepth)};
-    // Aliases of aliases grow without limit.
+    // Nested aliases can expand exponentially.
     if (++values_ > kMaxValues) throw Refusal{line, fmt::format("more than {} values", kMaxValues)};
     YamlValue value;
     value.line = line;
@@ -59,7 +59,7 @@ class Converter {
   }
 
  private:
-  // "?" and "!" are what the parser gives to scalars without a tag, plain and quoted.
+  // The parser sets "?" and "!" as the tags of plain and quoted scalars without a tag.
   static std::string_view tagOf(const YAML::Node& node) {
     constexpr std::string_view kStandard = "tag:yaml.org,2002:";
     std::string_view tag = node.Tag();
@@ -92,7 +92,7 @@ class Converter {
     }
   }
 
-  // A key is what its text is read as, written as JSON writes it: "yes" is "true".
+  // A key is the JSON form of its scalar: "yes" is "true".
   static std::string keyOf(const YAML::Node& key, int line) {
     if (key.IsNull()) throw Refusal{line, "a key must not be null"};
     if (!key.IsScalar()) throw Refusal{line, "a key must be a text"};
@@ -106,8 +106,8 @@ class Converter {
     return key.IsScalar() && key.Scalar() == "<<" && (key.Tag() == "?" || tagOf(key) == "merge");
   }
 
-  // As kubectl does it: in the order of the file, so that a "<<" replaces keys before it, too. Of a list the
-  // first map wins.
+  // Merges as kubectl does: in the order of the file, so a "<<" also replaces keys before it. In a list, the
+  // first map takes precedence.
   void merge(const YAML::Node& from, int line, int depth, YamlValue& into) {
     if (from.IsSequence()) {
       for (std::size_t i = from.size(); i > 0; --i) mergeMap(from[i - 1], line, depth, into);
@@ -144,7 +144,7 @@ class Converter {
       std::string key = keyOf(entry.first, line);
       if (!own.insert(key).second) throw Refusal{line, fmt::format("key \"{}\" is there twice", quoted(key))};
       YamlValue member = convert(entry.second, depth + 1);
-      // What has no value has no place of its own; and a list or map is best looked for at its key.
+      // A null has no line of its own, and for a list or map the line of its key is more helpful.
       if (member.kind != YamlValue::Kind::kText) member.line = line;
       set(value, std::move(key), std::move(member));
     }
@@ -153,7 +153,7 @@ class Converter {
   int values_ = 0;
 };
 
-// The first line with what is no text. The parser takes some of it for another encoding, or for the end.
+// Returns the first line with bytes that are not text; the parser takes some for an encoding or for the end.
 std::optional<int> lineOfNoText(std::string_view text) {
   int line = 1;
   while (!text.empty()) {
@@ -167,12 +167,12 @@ std::optional<int> lineOfNoText(std::string_view text) {
   return std::nullopt;
 }
 
-// Begins a document.
+// Returns true if the line begins a document.
 bool isMarker(std::string_view line) {
   return line.starts_with("---") && (line.size() == 3 || line[3] == ' ' || line[3] == '\r');
 }
 
-// YAML::Load reads the first document and is silent about others.
+// YAML::Load reads the first document and ignores the others silently.
 std::optional<int> secondDocument(const std::string& text) {
   bool content = false;
   int line = 0;
@@ -190,8 +190,8 @@ std::optional<int> secondDocument(const std::string& text) {
   return std::nullopt;
 }
 
-// Each with as many empty lines before it as there are lines, so that its lines count as in the file.
-// YAML::LoadAll would split them itself, but never returns from some texts ("!!str,").
+// Splits the documents. Each is preceded by as many empty lines as there are lines before it, so that line
+// numbers match the file. YAML::LoadAll would split them, but never returns for some texts ("!!str,").
 std::vector<std::string> splitDocuments(const std::string& text) {
   std::vector<std::string> documents(1);
   std::size_t line = 0;

@@ -11,32 +11,32 @@
 
 namespace trainyard::codec {
 
-// One value of a YAML file, with the line it stands in. Aliases and merge keys ("<<") are resolved. Scalars
-// stay texts: what they mean is up to the caller (codec/yaml_scalar.h).
+// One value of a YAML file, with its line. Aliases and merge keys ("<<") are resolved. Scalars stay texts:
+// the caller interprets them (codec/yaml_scalar.h).
 struct YamlValue {
   enum class Kind { kNull, kText, kList, kMap };
   Kind kind = Kind::kNull;
-  int line = 0;  // from 1; 0 for what is not there
+  int line = 0;  // from 1; 0 if absent
   std::string text = {};
-  bool quoted = false;  // the text is one whatever it looks like
+  bool quoted = false;  // the scalar is a text whatever it looks like
   std::vector<YamlValue> items = {};
-  std::vector<std::pair<std::string, YamlValue>> members = {};  // in their order, no name twice
+  std::vector<std::pair<std::string, YamlValue>> members = {};  // in their order, names unique
 };
 
-// The file's one document; kNull for an empty file. kInvalid says "FILE:LINE: …" for what is no YAML, for a
-// second document, a key that is there twice or no text, and for more than 1 MiB, 10,000 values or 32 levels.
+// Parses the file's only document; kNull for an empty file. kInvalid ("FILE:LINE: …") is for invalid YAML, a
+// second document, duplicate or non-text keys, and for more than 1 MiB, 10,000 values or 32 levels.
 [[nodiscard]] base::Result<YamlValue> parseYamlValue(const std::string& text, const std::string& file);
 
-// Every document of the file that is not empty; else as parseYamlValue().
+// Parses every document of the file that is not empty; otherwise as parseYamlValue().
 [[nodiscard]] base::Result<std::vector<YamlValue>> parseYamlDocuments(const std::string& text,
                                                                       const std::string& file);
 
-// What went wrong while one file was read: the first complaint. Readers go on with defaults after it and ask
-// once, at the end.
+// Collects the errors of reading one file: the first complaint. Readers continue with defaults after it and
+// check once, at the end.
 class YamlComplaint {
  public:
   explicit YamlComplaint(std::string file) : file_(std::move(file)) {}
-  // "policy.yaml:12: relaxation.perGpu: must be …"; empty when all went well.
+  // "policy.yaml:12: relaxation.perGpu: must be …"; empty if there is no complaint.
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -45,26 +45,26 @@ class YamlComplaint {
   std::string text_;
 };
 
-// A value together with where it is, for reading with complaints that name line and field. Must not outlive
-// the value or the complaint.
+// A value with its path, for complaints that name line and field. It must not outlive the value or the
+// complaint.
 class YamlField {
  public:
   YamlField(const YamlValue& root, YamlComplaint& complaint) : value_(&root), complaint_(&complaint) {}
 
-  // Whether the key is there and has a value.
+  // Returns true if the key exists and has a value.
   [[nodiscard]] bool present() const { return value_ != nullptr && value_->kind != YamlValue::Kind::kNull; }
-  // Complains about everything but a map with some of these keys. A map without a value counts as empty.
+  // Complains unless the value is a map with a subset of these keys. A map without a value counts as empty.
   void expectKeys(std::initializer_list<std::string_view> known) const;
-  // A member of a map; not present when there is none. A key without a value is complained about.
+  // A member of a map; not present if there is none. Complains about a key without a value.
   [[nodiscard]] YamlField operator[](std::string_view key) const;
-  // The same, where a key without a value stands for an empty map or list: all below it may be commented out.
+  // As operator[], but a key without a value counts as empty: everything below it may be commented out.
   [[nodiscard]] YamlField section(std::string_view key) const;
 
-  // The scalar. Empty, with a complaint, for maps and lists; empty for what is not present.
+  // The scalar. Empty, with a complaint, for maps and lists; empty if the value is absent.
   [[nodiscard]] std::string_view text() const;
-  // The same, where a number or a bool is wanted: as JSON writes it ("256" of 0400, "true" of yes).
+  // As text(), for a number or a bool: in JSON notation ("256" for 0400, "true" for yes).
   [[nodiscard]] std::string scalar() const;
-  // visit(YamlField) for every element of a list; a complaint for anything else that is present.
+  // Calls visit(YamlField) for every element of a list; complains about any other value.
   template <typename Visit>
   void forEachElement(Visit&& visit) const {
     if (!present()) return;
@@ -73,9 +73,9 @@ class YamlField {
   }
   [[nodiscard]] bool isList() const { return present() && value_->kind == YamlValue::Kind::kList; }
 
-  // Records a complaint about this field unless there is an earlier one.
+  // Records a complaint about this field unless an earlier one exists.
   void complain(std::string_view what) const;
-  // complain(), with the text: "must be a duration such as 90s, not 5".
+  // complain() with the text appended: "must be a duration such as 90s, not 5".
   void refuse(std::string_view what) const;
 
  private:
@@ -88,7 +88,7 @@ class YamlField {
   const YamlValue* value_;  // null when absent
   YamlComplaint* complaint_;
   std::string path_ = {};
-  int line_ = 1;  // of the nearest value above, for what is absent
+  int line_ = 1;  // of the nearest existing ancestor, for an absent value
 };
 
 }  // namespace trainyard::codec

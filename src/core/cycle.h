@@ -1,11 +1,11 @@
 #pragma once
 
-// All of it, once.
+// One scheduling cycle, from the snapshot to the plan.
 //
-// The numbered phases, admission, the order among queues; what a cycle leaves to the next; the
-// same cycle run on for `trainyard simulate`.
+// The numbered phases, admission, the order among queues; what one cycle hands to the next; the same cycle
+// repeated for `trainyard simulate`.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/cycle: others include only this or the headers below (tests/layering.py).
 #include "core/cycle/admission.h"
 #include "core/cycle/cycle.h"
 #include "core/cycle/cycle_cache.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// How does it happen without harm?
+// How a gang starts, changes and ends without harm.
 //
 // The gang record and its steps, the barrier, resizes, lost members, removal; how a gang has ended.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/gang: others include only this or the headers below (tests/layering.py).
 #include "core/gang/action.h"
 #include "core/gang/framework_env.h"
 #include "core/gang/gang_proposals.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// May a stranger go there?
+// Whether a foreign pod may use a node.
 //
-// What the extender answers kube-scheduler.
+// The answers of the extender to kube-scheduler.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/guard: others include only this or the headers below (tests/layering.py).
 #include "core/guard/guard.h"
 #include "core/guard/guard_holds.h"
 #include "core/guard/guard_view.h"

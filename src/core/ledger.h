@@ -1,11 +1,11 @@
 #pragma once
 
-// What is used, and by whom?
+// What is used, and which gang or pod uses it.
 //
-// The free room of every node, whose members and pods hold the rest, the domains of the
-// network, what a node refuses, and what would be free if.
+// The free capacity of every node, the members and pods that use the rest, the topology domains, what a node
+// refuses, and what would be free without given pods.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/ledger: others include only this or the headers below (tests/layering.py).
 #include "core/ledger/domains.h"
 #include "core/ledger/fit.h"
 #include "core/ledger/ledger.h"

@@ -1,11 +1,11 @@
 #pragma once
 
-// Why did it fail, and what follows?
+// Why a gang failed, and what follows.
 //
-// The classes of failures with what they ask for, the signs by which they are known, the root among a gang's
-// members; the user's own rules, budgets and pauses of restarts.
+// The failure classes with their actions, the rules that recognize them, the root cause among a gang's
+// members; the user's own rules, retry budgets and pauses between restarts.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/lifecycle: others include only this or the headers below (tests/layering.py).
 #include "core/lifecycle/classify.h"
 #include "core/lifecycle/failure_class.h"
 #include "core/lifecycle/failure_rules.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Room network: whose burst goes out first on a link that several jobs share, and does an order pay?
+// core/network: which job's burst goes first on a shared link, and whether such an order improves anything.
 
 #include "core/network/bands.h"
 #include "core/network/shared_link.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// Who is first in a queue?
+// Which pending job is first in a queue.
 //
 // The ordering policies, and the one model of how long jobs run.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/order: others include only this or the headers below (tests/layering.py).
 #include "core/order/job_times.h"
 #include "core/order/live_runs.h"
 #include "core/order/order_policy.h"

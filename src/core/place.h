@@ -1,10 +1,10 @@
 #pragma once
 
-// Where, how close, and if nowhere, why?
+// Which nodes a gang is placed on, how close together, and why no placement exists.
 //
-// Placement and its failures, relaxation, fragmentation; what is remembered of it.
+// Placement and its failures, relaxation, fragmentation; what later searches reuse.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/place: others include only this or the headers below (tests/layering.py).
 #include "core/place/blockers.h"
 #include "core/place/change.h"
 #include "core/place/fragmentation.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// How many tasks, with what, in which role, on how many nodes?
+// How many tasks with which resources, in which role, on how many nodes.
 //
 // The cost model of a training step, what it takes from measurements, and the shapes that it ranks.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/planner: others include only this or the headers below (tests/layering.py).
 #include "core/planner/cost_model.h"
 #include "core/planner/fit.h"
 #include "core/planner/fit_cache.h"

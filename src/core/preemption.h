@@ -1,10 +1,10 @@
 #pragma once
 
-// Who makes room?
+// Which gangs are preempted.
 //
-// Who is stopped or moved for whom; the cheapest set of them.
+// Which gang is preempted or moved for which other; the cheapest set of victims.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/preemption: others include only this or the headers below (tests/layering.py).
 #include "core/preemption/claims.h"
 #include "core/preemption/concession.h"
 #include "core/preemption/preemption.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// What is whose, and who may take it?
+// Which queue owns which capacity, and which may use it.
 //
-// The tree of queues with limits, guarantees and shares; priorities; who may stop whom.
+// The tree of queues with limits, nominal quotas and fair shares; priorities; which job may preempt which.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/queues: others include only this or the headers below (tests/layering.py).
 #include "core/queues/decayed_usage.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/fair_share.h"

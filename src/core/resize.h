@@ -1,10 +1,10 @@
 #pragma once
 
-// How large is a gang to be?
+// How large an elastic gang should be.
 //
-// How fast it trains with so many members, and which sizes serve the cluster best.
+// How fast it trains with each number of members, and which sizes serve the cluster best.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/resize: others include only this or the headers below (tests/layering.py).
 #include "core/resize/resize_way.h"
 #include "core/resize/size_news.h"
 #include "core/resize/size_problem.h"

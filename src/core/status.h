@@ -1,10 +1,10 @@
 #pragma once
 
-// What is told?
+// What jobs and queues report.
 //
-// Statuses, conditions, and the words of every reason.
+// Statuses, conditions, and the message of every reason.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/status: others include only this or the headers below (tests/layering.py).
 #include "core/status/describe.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"

@@ -1,10 +1,10 @@
 #pragma once
 
-// And otherwise when?
+// When capacity becomes free.
 //
-// What becomes free by itself and when; reservations and who may pass them; expected starts.
+// What becomes free by itself and when; reservations and the jobs that may backfill them; expected starts.
 //
-// The face of the room: others include these headers, or this one, and none besides (tests/layering.py).
+// Public interface of core/timeline: others include only this or the headers below (tests/layering.py).
 #include "core/timeline/earliest_fit.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/expected_starts.h"

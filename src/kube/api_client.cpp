@@ -5,7 +5,7 @@
 namespace trainyard::kube {
 namespace {
 
-// The default looks for fields that are not known and answers with warnings, which nobody here reads.
+// The server's default validation looks for unknown fields and returns warnings, which this program ignores.
 Query unwarned(Query query) {
   const bool asks = std::any_of(query.begin(), query.end(),
                                 [](const auto& option) { return option.first == "fieldValidation"; });

@@ -16,7 +16,7 @@
 
 namespace trainyard::kube {
 
-// Body formats of a write. Strategic merge exists for built-in types only: custom resources answer 415.
+// The body formats of a write. Strategic merge exists for built-in types only: custom resources return 415.
 enum class PatchType { kMerge, kStrategicMerge, kJson, kApply };
 
 using Query = std::vector<std::pair<std::string, std::string>>;  // not yet percent-encoded
@@ -28,8 +28,8 @@ struct ApiRequest {
   std::string body = {};  // JSON
   std::string contentType = "application/json";
   std::chrono::milliseconds timeout{30'000};
-  std::size_t maxAnswerBytes = 0;  // 0: as much as the transport takes; beyond: kTooLarge
-  bool review = false;             // a POST that only asks, and writes nothing
+  std::size_t maxAnswerBytes = 0;  // 0: the limit of the transport; beyond: kTooLarge
+  bool review = false;             // a POST that asks a question and writes nothing
 };
 
 struct ApiResponse {
@@ -51,7 +51,7 @@ class ApiClient {
   virtual ~ApiClient() = default;
 
   virtual void request(ApiRequest request, ApiCallback done) = 0;
-  // `lines` gets each line of a 200 answer; `end` comes once, last: success for a clean end of stream.
+  // `lines` gets each line of a 200 answer; `end` is called once, last: success for a clean end of stream.
   [[nodiscard]] virtual std::unique_ptr<net::StreamHandle> watch(
       ApiRequest request, std::function<void(std::string line)> lines,
       std::function<void(base::Result<void>)> end) = 0;

@@ -5,8 +5,8 @@
 
 namespace trainyard::kube {
 
-// Doubling delays with jitter: the n-th is drawn from [initial·2ⁿ, 2·initial·2ⁿ], never above `cap`. Starts
-// over when `calmAfter` has passed since the last delay was over.
+// Doubling delays with jitter: the n-th is drawn from [initial·2ⁿ, 2·initial·2ⁿ], never above `cap`. The
+// sequence restarts if `calmAfter` has passed since the end of the last delay.
 class Backoff {
  public:
   struct Options {
@@ -23,7 +23,7 @@ class Backoff {
  private:
   Options options_;
   base::Rng rng_;
-  base::Instant::duration current_{};  // 0: start over
+  base::Instant::duration current_{};  // 0: restart
   base::Instant lastEnd_{};
 };
 

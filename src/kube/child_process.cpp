@@ -25,7 +25,7 @@ tl::unexpected<base::Error> failed(const ChildProcess& child, std::string_view w
 
 class Pipe {
  public:
-  // Only our end does not block: programs take their output for an ordinary one.
+  // Only the parent's end is non-blocking: programs expect an ordinary blocking output.
   Pipe() : open_(::pipe2(ends_.data(), O_CLOEXEC) == 0 && ::fcntl(ends_[0], F_SETFL, O_NONBLOCK) == 0) {}
   ~Pipe() {
     closeEnd(0);
@@ -42,7 +42,7 @@ class Pipe {
     ends_[which] = -1;
   }
 
-  // Appends what is there; false at the end.
+  // Appends the available bytes; returns false at the end of the stream.
   bool drain(std::string& into) {
     std::array<char, 4096> buffer{};
     while (true) {
@@ -91,8 +91,8 @@ int spawn(const ChildProcess& child, const Pipe& out, const Pipe& err, pid_t& pi
   posix_spawn_file_actions_adddup2(&actions, err.writeEnd(), STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A process group of its own, so that a shell script and what it started are ended together; default
-  // signals, since the program that starts it may have blocked some.
+  // The child gets its own process group, so that a shell script and its children are killed together.
+  // Signals are reset to their defaults, because the parent may have blocked some.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -140,8 +140,8 @@ base::Result<std::string> runChild(const ChildProcess& child, const std::stop_to
   int status = 0;
   std::chrono::milliseconds waited{0};
   for (bool exited = false; !exited; waited += kTick) {
-    // Looked at before the last drain, so that nothing the program wrote is missed; what a left-over child of
-    // it may still write is not waited for.
+    // The exit is checked before the last drain, so that all output of the program is read. Output of a
+    // surviving child process is not waited for.
     exited = ::waitpid(pid, &status, WNOHANG) == pid;
     const bool outOpen = out.drain(output);
     const bool errOpen = err.drain(complaint);

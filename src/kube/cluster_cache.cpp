@@ -26,8 +26,8 @@ std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion) {
 
 bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node& after) {
   const auto fields = [](const model::Node& node) {
-    // Since when it is not ready decides when its pods are given up: an outage that was missed ends and
-    // begins with the same words.
+    // readyChanged is compared because it decides when a node's pods count as lost: after a missed outage all
+    // other fields have their old values.
     return std::tie(node.uid, node.labels, node.taints, node.unschedulable, node.ready, node.readyChanged,
                     node.deleting, node.allocatable);
   };
@@ -87,7 +87,7 @@ void ClusterCache::onAnyChange(const std::function<void()>& listener) {
   pods.onChange(ignoreWhat);
   jobs.onChange(ignoreWhat);
   queues.onChange([listener](const auto& before, const auto& after) {
-    // The generation counts what is written into spec.
+    // The generation changes with every write of the spec.
     const bool sameSpec =
         before && after && before->uid == after->uid && before->generation == after->generation;
     if (!sameSpec) listener();

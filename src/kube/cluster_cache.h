@@ -18,7 +18,7 @@ struct CacheTraits<model::Node> {
   static constexpr std::string_view kKind = "Node";
   static const Key& keyOf(const model::Node& node) { return node.name; }
   static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
-  // Kubelets touch their Node all the time; only what the projection holds counts as a change.
+  // Kubelets update their Node continuously; only a difference in the projection counts as a change.
   static bool same(const model::Node& before, const model::Node& after);
 };
 
@@ -70,7 +70,7 @@ struct CacheTraits<model::Namespace> {
   static constexpr std::string_view kKind = "Namespace";
   static const Key& keyOf(const model::Namespace& space) { return space.name; }
   static Key keyOf(const codec::ObjectMeta& meta) { return meta.name; }
-  // Only labels decide anything.
+  // Only the labels affect decisions.
   static bool same(const model::Namespace& before, const model::Namespace& after);
 };
 
@@ -83,11 +83,11 @@ struct ClusterDecoders {
   ObjectCache<model::Namespace>::Decode ns;
 };
 
-// Everything that decisions rest on, kept by one reflector for each member. A program that does not watch a
-// type leaves that member empty.
+// All inputs of decisions, each member kept current by one reflector. If a program does not watch a type,
+// that member stays empty.
 class ClusterCache {
  public:
-  // Decodes as the API server writes.
+  // Uses the standard decoders for objects of the API server.
   explicit ClusterCache(const base::Logger& log);
   ClusterCache(ClusterDecoders decoders, const base::Logger& log);
   ClusterCache(const ClusterCache&) = delete;
@@ -100,18 +100,18 @@ class ClusterCache {
   ObjectCache<model::PriorityClass> priorityClasses;
   ObjectCache<model::Namespace> namespaces;
 
-  // Called after every change of any member, once for each object; for who only needs to know that a decision
-  // may be stale: not for what a queue's status tells, which no decision rests on before the next change.
-  // Members' own onChange says what changed.
+  // Calls the listener after every change of any member, once per object, as a signal that decisions may be
+  // stale. A change of a queue's status does not count, because no decision depends on it before the next
+  // change. Members' own onChange reports what changed.
   void onAnyChange(const std::function<void()>& listener);
 
-  // The cluster as known now, with the default policy. Copies pointers, not objects.
+  // The cluster as currently known, with the default policy. Copies pointers, not objects.
   [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const;
   [[nodiscard]] std::size_t undecodable() const;
   [[nodiscard]] std::vector<std::string> undecodableNames() const;
 
  private:
-  // Says once of each kind that not all of its resources are counted, and of which object first.
+  // Logs once per kind, with the first object, that not all resources of its objects are counted.
   template <typename T>
   void tellOfUncounted(ObjectCache<T>& objects, const base::Logger& log);
 };

@@ -26,7 +26,7 @@ tl::unexpected<base::Error> refuse(std::string message) {
 }
 
 Result<std::string> readFile(const std::string& path) {
-  // To read from a pipe would wait for whoever writes into it.
+  // Reading from a pipe would block until another process writes into it.
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_regular_file(path, error))
     return refuse(fmt::format("{}: is no regular file", path));
@@ -44,8 +44,8 @@ std::string resolve(const std::string& path, const std::string& kubeconfigFile) 
   return (fs::absolute(kubeconfigFile).parent_path() / path).lexically_normal().string();
 }
 
-// The text itself, or what is in the file, which is then noted; "-data" wins over the path, as kubectl has
-// it.
+// Returns the inline data, or the contents of the file; `noted` gets the file's path. "-data" takes
+// precedence over the path, as in kubectl.
 Result<std::string> dataOrFile(const std::string& data, const std::string& path,
                                const std::string& kubeconfigFile, const std::string& key,
                                std::string& noted) {
@@ -87,7 +87,7 @@ Result<ExecPlugin> readPlugin(const codec::KubeconfigExec& exec, const codec::Ku
     info = codec::ExecClusterInfo{cluster.server, config.tls.serverName, config.tls.insecureSkipVerify,
                                   config.tls.caPem};
   }
-  // A name without a slash is looked up in PATH; with one it is a path like every other in the file.
+  // A name without a slash is looked up in PATH; a name with a slash is a path like all others in the file.
   const bool isPath = exec.command.find('/') != std::string::npos;
   return ExecPlugin{.command = isPath ? resolve(exec.command, user.file) : exec.command,
                     .args = exec.args,
@@ -136,7 +136,7 @@ Result<void> useUser(const codec::KubeconfigUser& user, const codec::KubeconfigC
     if (hasLineBreak(name) || hasLineBreak(value)) {
       return refuse(fmt::format("{}: as…: more than one line", at));
     }
-    // The HTTP client joins equal headers by commas, and the API server would take that for one odd name.
+    // The HTTP client joins equal headers by commas, which the API server would read as a single name.
     if (!names.insert(name).second) {
       return refuse(fmt::format("{}: several values of {} are not supported", at, name));
     }
@@ -187,7 +187,7 @@ Result<ConnectionConfig> fromFile(const std::string& path, const std::string& co
   return connect(*kubeconfig, path, context);
 }
 
-// $KUBECONFIG: files of the list that do not exist are skipped, as long as one does.
+// Reads $KUBECONFIG: missing files of the list are skipped, as long as one exists.
 Result<ConnectionConfig> fromList(const std::string& list, const std::string& context) {
   codec::Kubeconfig merged;
   bool any = false;
@@ -287,7 +287,7 @@ Result<net::TlsClientConfig> rereadTls(const ConnectionConfig& config) {
     return base::fail(chain.error());
   }
   if (auto key = reread(config.tlsFiles.privateKey, tls.privateKeyPem); !key) return base::fail(key.error());
-  // Empty is what a file is while somebody writes it, and would mean to trust the system's CAs.
+  // A file that is being written may be empty, and an empty CA would mean the system's CAs.
   if (!config.tlsFiles.ca.empty() && tls.caPem.empty()) return refuse(config.tlsFiles.ca + ": is empty");
   return tls;
 }

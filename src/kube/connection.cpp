@@ -66,7 +66,7 @@ class Connection final : public ApiConnection {
   [[nodiscard]] ApiClient& leaseApi() override { return leaseApi_; }
 
  private:
-  // Contents, not times: a mounted Secret changes by a symbolic link, and its files' times may go back.
+  // Compares contents, not times: a mounted Secret is replaced by a symbolic link; file times may decrease.
   void pollTls() {
     tlsTimer_ = executor_.postAfter(tlsPoll_, [this] {
       if (const auto followed = followTls(); !followed) {
@@ -80,7 +80,7 @@ class Connection final : public ApiConnection {
     auto tls = rereadTls(config_);
     if (!tls) return base::fail(tls.error());
     if (*tls == config_.tls) return {};
-    // The files are replaced together but read one by one: what is not the same twice is of two versions.
+    // The files are replaced together but read one by one: if two reads differ, they mix two versions.
     if (const auto again = rereadTls(config_); !again || *again != *tls) return {};
     if (auto taken = http_->reloadTls(*tls); !taken) return taken;
     if (auto taken = leaseHttp_->reloadTls(*tls); !taken) return taken;

@@ -15,16 +15,16 @@ namespace trainyard::kube {
 struct ConnectionOptions {
   std::string userAgent = "trainyard";
   RateLimit rateLimit = {};
-  // Of the pool that serves all requests, whose number they do not bound. Each takes its turn at waking up:
-  // 32 of them cost the operator a third of its CPU time, with 1,500 jobs at once.
+  // Threads of the pool that serves all requests; they do not limit the number of requests. Each adds the
+  // cost of its wake-ups: 32 threads took a third of the operator's CPU time, with 1,500 jobs at once.
   std::size_t threads = 4;
   RequestObserver observe = {};  // of both clients
-  // How often the files of the TLS configuration are looked at for other contents.
+  // The interval at which the TLS files are checked for changed contents.
   std::chrono::milliseconds tlsPoll{10'000};
 };
 
-// The clients of one API server with what they need. They follow certificate files that others rotate: later
-// requests use the new contents; while those cannot be used, the old ones go on serving.
+// The clients of one API server. They follow rotated certificate files: later requests use the new contents.
+// While new contents are invalid, the old ones stay in use.
 class ApiConnection {
  public:
   ApiConnection() = default;
@@ -33,12 +33,12 @@ class ApiConnection {
   virtual ~ApiConnection() = default;
 
   [[nodiscard]] virtual HttpApiClient& api() = 0;
-  // For the Lease only: connections and a token bucket of its own, so that a flood of other requests cannot
-  // delay a renewal, and no repeats, since the election repeats by its own clock.
+  // For the Lease only. It has its own connections and token bucket, so that a flood of other requests cannot
+  // delay a renewal. It does not repeat requests, because the election repeats them on its own schedule.
   [[nodiscard]] virtual ApiClient& leaseApi() = 0;
 };
 
-// `executor` must outlive the connection. kInvalid when the configuration cannot be used.
+// `executor` must outlive the connection. kInvalid if the configuration is unusable.
 [[nodiscard]] base::Result<std::unique_ptr<ApiConnection>> makeApiClient(
     const ConnectionConfig& config, base::Executor& executor, base::Rng rng, const base::Logger& log,
     const ConnectionOptions& options = {});

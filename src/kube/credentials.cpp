@@ -28,7 +28,7 @@ base::Result<std::string> readToken(const std::string& path) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
   if (text.empty())
     return base::fail(base::ErrorCode::kUnavailable, fmt::format("token file {} is empty", path));
-  // A line break would split the header into two.
+  // A line break would split the HTTP header into two.
   if (text.find_first_of("\r\n") != std::string::npos || text.find('\0') != std::string::npos) {
     return base::fail(base::ErrorCode::kUnavailable,
                       fmt::format("token file {} has more than one line", path));
@@ -36,7 +36,7 @@ base::Result<std::string> readToken(const std::string& path) {
   return text;
 }
 
-// Read on the loop itself: the file is a few kilobytes on a local or memory file system, and a thread for it
+// The file is read on the event loop: it has a few kilobytes on a local or memory file system, so a thread
 // would cost more than it saves.
 class TokenFileCredentials final : public CredentialSource {
  public:

@@ -13,7 +13,7 @@ namespace trainyard::kube {
 
 using AuthorizationCallback = std::function<void(base::Result<std::string>)>;
 
-// Who we are towards the API server. Lives on the executor's loop.
+// The identity of this program for the API server. Runs on the executor's loop.
 class CredentialSource {
  public:
   CredentialSource() = default;
@@ -21,18 +21,18 @@ class CredentialSource {
   CredentialSource& operator=(const CredentialSource&) = delete;
   virtual ~CredentialSource() = default;
 
-  // Gives the value of the Authorization header, empty for none; at once or later. kUnavailable says why
-  // there is no credential now.
+  // Passes the value of the Authorization header to `done`, empty for none, immediately or later.
+  // kUnavailable reports why there is no credential now.
   virtual void authorization(AuthorizationCallback done) = 0;
-  // The server answered 401 to this value: forget it, unless it was replaced meanwhile.
+  // The server answered 401 to this value: drops it, unless it was replaced in the meantime.
   virtual void refused(std::string_view value) = 0;
 };
 
-// `value` for ever: "Bearer …", "Basic …", or empty where a client certificate speaks for us.
+// Always returns `value`: "Bearer …", "Basic …", or empty if a client certificate authenticates the client.
 [[nodiscard]] std::unique_ptr<CredentialSource> makeStaticCredentials(std::string value);
 
-// A bearer token in a file that others rotate: read again after a minute and after a 401. While the file
-// cannot be read, the last token goes on serving.
+// A bearer token in a rotated file: it is read again after a minute and after a 401. While the file is
+// unreadable, the last token stays in use.
 [[nodiscard]] std::unique_ptr<CredentialSource> makeTokenFileCredentials(std::string path,
                                                                          base::Executor& executor,
                                                                          base::Logger log);

@@ -21,22 +21,22 @@ constexpr std::chrono::seconds kRetry{10};
 constexpr int kMaxTries = 12;
 constexpr std::size_t kMaxSeries = 20'000;
 constexpr std::size_t kMaxUnderWay = 4;
-constexpr std::size_t kMaxNamePrefix = 230;  // of 253, the rest is for the suffix
+constexpr std::size_t kMaxNamePrefix = 230;  // of 253; the rest is for the suffix
 
-// Of one namespace.
+// The counts of one namespace.
 struct Held {
   std::size_t series = 0;
   std::size_t pending = 0;
 };
 
-// One kind of occurrence and its object at the server.
+// The occurrences of one event and their object at the server.
 struct Series {
   codec::Event event;
   bool created = false;
-  bool pending = false;      // queued, under way or waiting for its next try
-  bool finishing = false;    // silent for long: forget it after the last write
+  bool pending = false;      // queued, in flight or waiting for a retry
+  bool finishing = false;    // silent for long: dropped after the last write
   std::int64_t written = 0;  // the count at the server
-  std::int64_t writing = 0;  // the count of the write that is under way
+  std::int64_t writing = 0;  // the count in the write in flight
   int tries = 0;
   base::Instant lastSeen{};
   base::Instant lastWritten{};
@@ -90,7 +90,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
   [[nodiscard]] std::size_t dropped() const { return dropped_; }
 
  private:
-  // What is free halves as one namespace fills it, so that there is some for the next.
+  // A namespace may use at most half of the capacity that others leave free, so that a new one has some.
   [[nodiscard]] bool hasRoom(const std::string& ns) const {
     const auto found = held_.find(ns);
     const Held held = found == held_.end() ? Held() : found->second;
@@ -123,7 +123,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
             .regarding = regarding};
   }
 
-  // "OBJECT.NANOSECONDS": our clock gives microseconds, the last three digits tell apart what falls into one.
+  // "OBJECT.NANOSECONDS": the clock has microseconds; the last three digits distinguish names within one.
   [[nodiscard]] std::string freshName(const std::string& object) {
     const auto micros = executor_.wallNow().time_since_epoch().count();
     sequence_ = (sequence_ + 1) % 1000;
@@ -175,11 +175,11 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
     --underWay_;
     const auto at = series_.find(key);
     Series& series = at->second;
-    // "AlreadyExists": an earlier try of ours arrived after all, since nobody else makes this name.
+    // "AlreadyExists": an earlier attempt was written after all, because only this program creates the name.
     if (answer || (!series.created && answer.error().code == ErrorCode::kAlreadyExists)) {
       succeeded(at);
     } else if (series.created && answer.error().code == ErrorCode::kNotFound) {
-      // Events live an hour at the server. A new object takes over, with the count so far.
+      // The server keeps events for an hour. A new object continues the series with its count.
       series.created = false;
       series.event.name = freshName(series.event.regarding.name);
       queue_.push_back(key);
@@ -231,7 +231,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
         continue;
       }
       series.finishing = idle;
-      // Its write may end the series, but never within this call: answers come by the loop.
+      // The write may end the series, but not within this call: answers arrive on the event loop.
       enqueueIfDue(at->first, series);
       ++at;
     }
@@ -248,7 +248,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
   base::Executor& executor_;
   base::Logger log_;
   std::map<std::string, Series> series_;
-  std::map<std::string, Held> held_;  // by namespace; of who has series
+  std::map<std::string, Held> held_;  // by namespace, if it has series
   std::deque<std::string> queue_;     // keys of series to write
   std::size_t pending_ = 0;
   std::size_t underWay_ = 0;

@@ -19,15 +19,15 @@ enum class EventType { kNormal, kWarning };
 struct EventOptions {
   std::string controller = "trainyard.dev/operator";
   std::string instance;            // the process, e.g. its pod's name
-  std::size_t maxPending = 2'000;  // events not yet written; further new ones are dropped
+  std::size_t maxPending = 2'000;  // events not yet written; more are dropped
 };
 
-// Writes Events, at most once each, without ever making the caller wait. Events that differ in nothing but
-// time become one object with a series: the second occurrence starts it, later ones only count in memory and
-// are written every 30 minutes and after 6 minutes of silence. client-go leaves the note out of the
-// comparison and keeps the first: a gang that is placed a second time would still be said to be where it was
-// before. A namespace holds no more of what is kept than is left for others: one takes half of it at most,
-// and there is always room for one that has nothing yet.
+// Writes Events, each at most once, without blocking the caller. Events that differ only in time become one
+// object with a series: the second occurrence starts it, later ones are counted in memory and written every
+// 30 minutes and after 6 minutes of silence. Unlike client-go, which ignores the note in the comparison and
+// keeps the first one, the note is compared: otherwise a gang that is placed again would be reported on its
+// former nodes. A namespace uses at most half of the capacity that others leave free, so that there is always
+// capacity for a namespace without events.
 class EventRecorder {
  public:
   EventRecorder(EventOptions options, ApiClient& api, base::Executor& executor, base::Logger log);
@@ -37,7 +37,7 @@ class EventRecorder {
 
   void record(const ObjectRef& regarding, EventType type, std::string_view reason, std::string_view action,
               std::string_view note);
-  // How many occurrences were lost: dropped for want of room, or given up after their tries.
+  // The number of lost occurrences: dropped for lack of capacity, or abandoned after their retries.
   [[nodiscard]] std::size_t dropped() const;
 
  private:

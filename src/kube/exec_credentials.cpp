@@ -31,7 +31,7 @@ base::Result<codec::ExecCredential> run(const ExecPlugin& plugin, const std::sto
     return base::fail(ErrorCode::kUnavailable,
                       fmt::format("{}: its output: {}", plugin.command, credential.error().message));
   }
-  // Certificates belong to the connection, not to the request; no plug-in of the big clouds gives them.
+  // Certificates belong to the connection, not to the request; plug-ins of the large clouds return none.
   if (credential->token.empty()) {
     return base::fail(
         ErrorCode::kUnavailable,
@@ -65,7 +65,7 @@ class ExecCredentials final : public CredentialSource, public std::enable_shared
  private:
   void begin() {
     running_ = true;
-    // Replacing the thread joins the one before, which has posted its result and is at its end.
+    // Replacing the thread joins the previous one, which has posted its result and is about to end.
     thread_ = std::jthread(
         [plugin = plugin_, executor = &executor_, weak = weak_from_this()](const std::stop_token& stop) {
           auto credential = run(plugin, stop);
@@ -88,7 +88,7 @@ class ExecCredentials final : public CredentialSource, public std::enable_shared
       restUntil_ = executor_.now() + kFailureRest;
       log_.warning("credential plug-in failed", {{"error", problem_}});
     }
-    // A token that is born expired is still handed out once: the server decides.
+    // A token that is already expired is still returned once: the server decides.
     const std::string value = value_;
     const std::string problem = problem_;
     for (const AuthorizationCallback& done : std::exchange(waiting_, {})) {
@@ -109,10 +109,10 @@ class ExecCredentials final : public CredentialSource, public std::enable_shared
   base::Instant restUntil_{};
   bool running_ = false;
   std::vector<AuthorizationCallback> waiting_;
-  std::jthread thread_;  // last: joined before the rest is gone
+  std::jthread thread_;  // last: joined before the other members are destroyed
 };
 
-// Owns the source by shared_ptr, so that results that come too late find it gone.
+// Owns the source by shared_ptr, so that late results find an expired weak_ptr.
 class Owner final : public CredentialSource {
  public:
   explicit Owner(std::shared_ptr<ExecCredentials> source) : source_(std::move(source)) {}

@@ -9,9 +9,9 @@
 
 namespace trainyard::kube {
 
-// Tokens from a credential plug-in. The program runs on a thread of its own, one at a time; its token serves
-// until shortly before it expires or until the server refuses it. A failure is remembered for two seconds, so
-// that a broken plug-in is not started once per request. Destroying it ends a running plug-in.
+// Tokens of a credential plug-in. The program runs on its own thread, one instance at a time. Its token is
+// used until shortly before it expires, or until the server refuses it. A failure is cached for two seconds,
+// so that a broken plug-in is not started for every request. The destructor kills a running plug-in.
 [[nodiscard]] std::unique_ptr<CredentialSource> makeExecCredentials(ExecPlugin plugin,
                                                                     base::Executor& executor,
                                                                     base::Logger log);

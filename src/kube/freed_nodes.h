@@ -9,9 +9,9 @@
 
 namespace trainyard::kube {
 
-// Sees members of gangs end or go, as the watch tells it: when that was by the clock of this program. (Lost:
-// the times that containers tell. They are whole seconds of the node's clock, are missing where a pod ends
-// without container statuses, and go with a pod that is deleted.)
+// Records when members of gangs end or are deleted, as the watch delivers it, by this program's clock. (Lost:
+// the times in container statuses. They are whole seconds of the node's clock, are missing if a pod ends
+// without container statuses, and vanish with a deleted pod.)
 class FreedNodes {
  public:
   // `cache` outlives this.
@@ -19,7 +19,7 @@ class FreedNodes {
   FreedNodes(const FreedNodes&) = delete;
   FreedNodes& operator=(const FreedNodes&) = delete;
 
-  // All of the last kKept; what was seen since the last call counts as of now.
+  // Returns all records of the last kKept. Members seen since the last call are recorded with `now`.
   [[nodiscard]] const std::vector<model::FreedNode>& until(base::WallTime now);
 
   static constexpr std::chrono::minutes kKept{2};

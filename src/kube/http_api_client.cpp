@@ -56,7 +56,7 @@ std::string nameOf(const ApiRequest& request) {
 
 bool isRead(const ApiRequest& request) { return request.method == net::Method::kGet || request.review; }
 
-// Seconds only: the API server never writes the date form.
+// Parses seconds only: the API server never sends the date form.
 std::optional<std::chrono::milliseconds> retryAfterOf(const net::Headers& headers) {
   const std::string_view text = net::findHeader(headers, "Retry-After");
   unsigned seconds = 0;
@@ -96,7 +96,7 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
   std::unique_ptr<net::StreamHandle> watch(ApiRequest request, std::function<void(std::string)> lines,
                                            std::function<void(base::Result<void>)> end) {
     auto watch = std::make_shared<Watch>(Watch{std::move(request), std::move(lines), std::move(end)});
-    // Posted, so that no callback runs before the caller holds the handle.
+    // Posted, so that no callback runs before the caller has the handle.
     executor_.post([weak = weak_from_this(), watch] {
       if (const auto self = weak.lock(); self && !watch->cancelled) self->beginWatch(watch);
     });
@@ -155,7 +155,7 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
         return;
       }
       base::Error error = named(std::move(answer.error()), call->request);
-      // A server that is away refuses every request; one that took it and says nothing does so rarely.
+      // An unreachable server refuses every request; a server that accepts one but does not answer is rare.
       if (error.code == ErrorCode::kOutcomeUnknown)
         log_.warning("a request was not answered", {{"error", error.message}});
       call->done(base::fail(std::move(error)));
@@ -180,8 +180,8 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
         return;
       }
     } else if (error.code == ErrorCode::kThrottled) {
-      // Without the header it is not overload but a refusal of this one request, e.g. an eviction against its
-      // disruption budget.
+      // Without the header, 429 is not overload but a refusal of this request, such as an eviction that
+      // violates a disruption budget.
       if (retryAfter && call->throttled < options_.maxThrottled && *retryAfter <= options_.maxRetryAfter) {
         ++call->throttled;
         again(call, std::max<base::Instant::duration>(*retryAfter, call->backoff.next(executor_.now())));
@@ -218,7 +218,7 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void openStream(const WatchPtr& watch) {
-    // The stream is owned by the watch, so its callbacks must not own the watch.
+    // The watch owns the stream, so the stream's callbacks must not own the watch.
     const std::weak_ptr<Watch> weakWatch = watch;
     net::StreamCallbacks callbacks;
     callbacks.onLine = [weakWatch](std::string line) {
@@ -265,14 +265,14 @@ class HttpApiClient::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   [[nodiscard]] static base::Error named(base::Error error, const ApiRequest& request) {
-    // Transports tend to name the request themselves.
+    // Some transports already include the request.
     if (!error.message.starts_with(net::toString(request.method))) {
       error.message = fmt::format("{}: {}", nameOf(request), error.message);
     }
     return error;
   }
 
-  // `Warning: 299 - "text"`: deprecations and the like, the same with every request.
+  // Logs `Warning: 299 - "text"`: deprecations and similar, repeated for every request.
   void logWarnings(const net::Headers& headers) {
     const std::string_view text = net::findHeader(headers, "Warning");
     if (text.empty() || warnings_.size() >= kMaxWarningsKept) return;

@@ -17,35 +17,35 @@
 
 namespace trainyard::kube {
 
-// Told of every attempt: the verb of RBAC, the answer's status (0: none came), how long it took. On the
-// executor.
+// Called for every attempt, on the executor, with the RBAC verb, the status of the answer (0: no answer) and
+// the duration.
 using RequestObserver = std::function<void(std::string_view verb, int status, base::Instant::duration took)>;
 
 struct HttpApiClientOptions {
-  std::string pathPrefix = {};  // of the server URL, where the API is not at the root
+  std::string pathPrefix = {};  // of the server URL, if the API is not at the root
   std::string userAgent = "trainyard";
   net::Headers headers = {};  // sent with every request, e.g. impersonation
   RateLimit rateLimit = {};
-  // Tries of one request where another one does no harm; 1 for callers that repeat by their own clock.
+  // The attempts of a repeatable request; 1 for callers that repeat it on their own schedule.
   int maxAttempts = 5;
-  int maxThrottled = 10;  // answers 429 with Retry-After to wait for, then the caller gets kThrottled
+  int maxThrottled = 10;  // answers of 429 with Retry-After before kThrottled is returned
   std::chrono::milliseconds maxRetryAfter{60'000};
   RequestObserver observe = {};
-  std::shared_ptr<ServerClock> clock = nullptr;  // learns from the answers; absent: nothing does
+  std::shared_ptr<ServerClock> clock = nullptr;  // fed by the answers; null: unused
 };
 
-// ApiClient over HTTP. What it repeats by itself: anything that surely did not reach the server or was
-// answered 429 with Retry-After; reads also after an unknown outcome or a 5xx; everything once after a 401,
-// with fresh credentials. A write whose outcome is unknown is never repeated: the caller gets
-// kOutcomeUnknown. Destroying it forgets pending requests without calling back.
+// ApiClient over HTTP. It repeats requests that surely did not reach the server or got 429 with Retry-After.
+// It repeats reads after an unknown outcome or a 5xx as well, and every request once after a 401, with new
+// credentials. A write with an unknown outcome is never repeated: the caller gets kOutcomeUnknown. The
+// destructor drops pending requests without calling back.
 class HttpApiClient final : public ApiClient {
  public:
   HttpApiClient(HttpApiClientOptions options, net::HttpClient& http, CredentialSource& credentials,
                 base::Executor& executor, base::Rng rng, base::Logger log);
   ~HttpApiClient() override;
 
-  // Asked immediately before each write (no review is one) is sent; false ends it as kCancelled. A write may
-  // have waited for its token or a Retry-After since its caller looked at the lease.
+  // Called immediately before each write is sent (a review is not a write); false ends the write as
+  // kCancelled. A write may have waited for its token or a Retry-After since its caller checked the lease.
   void guardWrites(std::function<bool()> mayWrite);
 
   void request(ApiRequest request, ApiCallback done) override;

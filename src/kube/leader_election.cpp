@@ -70,7 +70,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
 
   void release(std::function<void()> done) {
     const bool led = state_ == State::kLeader;
-    // A candidate's request that is under way may still win.
+    // A candidate's request in flight may still acquire the lease.
     const bool mayHold = led || (state_ == State::kCandidate && busy_) || lostByDeadline_;
     cancel();
     if (led && callbacks_.onStoppedLeading) callbacks_.onStoppedLeading();
@@ -99,7 +99,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     };
   }
 
-  // One tryAcquireOrRenew: a write from memory where the record is ours, else read, judge, write.
+  // One tryAcquireOrRenew: writes from memory if the record is this process's; else reads, checks, writes.
   void attempt() {
     if (state_ == State::kLeader && now() >= deadline_) {
       stepDown("could not renew in time");
@@ -158,9 +158,9 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     if (newHolder && !holder.empty() && callbacks_.onNewLeader) callbacks_.onNewLeader(holder);
   }
 
-  // A take-over raises leaseTransitions even where the record names us: it may be a former self of the same
-  // configured identity, whose proposals must not look like ours. A leader whose Lease was deleted makes it
-  // anew with its term, lest terms go backwards.
+  // A take-over raises leaseTransitions even if the record has this identity: it may be of an earlier process
+  // with the same configured identity, and their proposals must be distinguishable. If a leader's Lease was
+  // deleted, it creates the Lease with its own term, so that terms never decrease.
   [[nodiscard]] codec::LeaseRecord recordToWrite() const {
     const std::string time = base::formatMicroTime(executor_.wallNow());
     codec::LeaseRecord record{.holderIdentity = options_.identity,
@@ -199,7 +199,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     auto lease =
         answer ? codec::decodeLease(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
     if (!lease) {
-      // The memory was stale: look and write once more in the same attempt.
+      // The cached record was stale: reads and writes once more in the same attempt.
       if (fromMemory &&
           (lease.error().code == ErrorCode::kConflict || lease.error().code == ErrorCode::kNotFound)) {
         read();
@@ -215,7 +215,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   void succeeded(base::Instant asked, const codec::LeaseRecord& record) {
     const base::Instant deadline = asked + options_.renewDeadline;
     if (now() >= deadline) {
-      // The answer took so long that the claim is nearly over, or is.
+      // The answer took so long that the claim is nearly or fully over.
       if (state_ == State::kLeader) {
         stepDown("the renewal was answered too late");
       } else {
@@ -245,13 +245,13 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     attemptOver();
   }
 
-  // A candidate that only looks does so three times a period: a Lease that is handed back is not left lying.
-  // (A watch would tell at once, but is one more stream that has to be proved alive.)
+  // A candidate that only watches the record reads it three times per period, to take a released Lease soon.
+  // (Lost: a watch. It would report the release at once, but is one more stream with a liveness check.)
   void lookAgain() { attemptAgain(options_.retryPeriod / 3); }
 
   void attemptAgain(base::Instant::duration delay) {
     busy_ = false;
-    // Candidates spread out, 1 to 2.2 times that, so that they do not all meet at the expiry.
+    // The delays of candidates vary from 1 to 2.2 times, so that they do not all write at the expiry.
     if (state_ == State::kCandidate) delay += delay * rng_.between(0, 1200) / 1000;
     nextTimer_ = executor_.postAfter(delay, current([](Impl& self) { self.attempt(); }));
   }
@@ -265,8 +265,8 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
     if (callbacks_.onStoppedLeading) callbacks_.onStoppedLeading();
   }
 
-  // Reads, and empties the record if it is still ours. A late renewal of ours meets a changed
-  // resourceVersion.
+  // Reads the record, and empties it if it is still this process's own. A late renewal then fails on the
+  // changed resourceVersion.
   void handBack(int tries, std::function<void()> done) {
     api_.request({.path = path_, .timeout = kReleaseTimeout},
                  [weak = weak_from_this(), tries, done = std::move(done)](base::Result<ApiResponse> answer) {
@@ -317,10 +317,10 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
 
   State state_ = State::kIdle;
   std::uint64_t round_ = 0;            // answers and timers of earlier rounds are ignored
-  bool busy_ = false;                  // an attempt is under way
-  bool lostByDeadline_ = false;        // stepped down while the record may still name us
+  bool busy_ = false;                  // an attempt is in flight
+  bool lostByDeadline_ = false;        // stepped down while the record may still name this process
   std::optional<codec::Lease> lease_;  // as last read or written
-  base::Instant observedAt_{};         // when its record last changed, by our clock
+  base::Instant observedAt_{};         // when its record last changed, by the local clock
   std::int64_t lastTransitions_ = -1;
   std::int64_t term_ = -1;
   std::string acquireTime_;

@@ -23,22 +23,22 @@
 
 namespace trainyard::kube {
 
-// How a type is kept in a cache. Specialised beside the caches that use it (cluster_cache.h):
+// How a cache keeps a type. Specialised in the headers of the caches (cluster_cache.h):
 //   using Key; kKind for log lines; keyOf(object); keyOf(codec::ObjectMeta); same(before, after).
 template <typename T>
 struct CacheTraits;
 
-// resourceVersions as numbers, for types of one API server: since Kubernetes 1.35 their order is documented,
-// and every etcd-backed server had it before. Empty when the text is no number: such versions are never
-// compared.
+// Returns a resourceVersion as a number. Versions of one type of one API server are ordered: documented since
+// Kubernetes 1.35, and true for every etcd-backed server before. Returns nullopt if the text is no number;
+// such versions are never compared.
 [[nodiscard]] std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion);
 
-// Whether a write made an object or changed one that was there.
+// Whether a write created an object or changed an existing one.
 enum class WriteKind { kCreate, kUpdate };
 
-// The newest known objects of one type, as immutable projections. A reflector feeds it; a program that also
-// writes feeds back the answers to its own writes, so that its next decision does not rest on a cache that
-// lags behind its last one. Everything happens on the thread of one event loop.
+// The newest known objects of one type, as immutable projections, fed by a reflector. A program that writes
+// also feeds back the answers to its own writes. Its next decision then does not depend on a cache that lags
+// behind its last one. Not thread-safe: all calls are made on one event loop.
 template <typename T>
 class ObjectCache final : public ReflectorSink {
  public:
@@ -46,33 +46,33 @@ class ObjectCache final : public ReflectorSink {
   using Key = typename Traits::Key;
   using Pointer = std::shared_ptr<const T>;
   using Decode = std::function<base::Result<T>(std::string_view)>;
-  // Before is null for a new object, after for one that is gone. A deleted and re-created object that a list
-  // shows as one step arrives as one change with two uids.
+  // `before` is null for a new object, `after` for a deleted one. If a list shows a deleted and re-created
+  // object in one step, the listener gets one change with two uids.
   using Listener = std::function<void(const Pointer& before, const Pointer& after)>;
 
   ObjectCache(Decode decode, base::Logger log) : decode_(std::move(decode)), log_(std::move(log)) {}
 
   void onChange(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-  // Null when there is none.
+  // Null if there is none.
   [[nodiscard]] Pointer find(const Key& key) const {
     const auto found = objects_.find(key);
     return found == objects_.end() ? nullptr : found->second;
   }
-  // Sorted by key. What is handed out stays as it is.
+  // Sorted by key. A returned list never changes.
   [[nodiscard]] model::SharedList<T> all() const {
     handedOut_ = true;
     return list_;
   }
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
-  // How many objects arrived that could not be decoded, since the start.
+  // The number of objects since the start that could not be decoded.
   [[nodiscard]] std::size_t undecodable() const { return undecodable_; }
-  // The first of them, each once: "TrainingJob ml/a: why".
+  // The names and errors of the first of them, each once: "TrainingJob ml/a: why".
   [[nodiscard]] const std::set<std::string>& undecodableNames() const { return undecodableNames_; }
 
-  // The answer to a write of ours. Returns whether the cache took it. It does not when the watch is already
-  // past it, and when an update's object is gone (the watch delivered its deletion first): either would bring
-  // back what is over. Without comparable versions the watch alone counts.
+  // Takes the answer to a write. Returns true if the cache took it. It is not taken if the watch has already
+  // passed it, or if an updated object is gone because the watch delivered its deletion first: both would
+  // restore an old state. Without comparable versions only the watch counts.
   bool applyWrite(std::string_view object, WriteKind kind = WriteKind::kUpdate)
     requires requires(const T& value) {
       value.resourceVersion;
@@ -93,9 +93,9 @@ class ObjectCache final : public ReflectorSink {
     return true;
   }
 
-  // The API answered "not found" for an object of ours: drops that incarnation, if it is still here. What the
-  // watch shows later counts, a type that is not served for a moment is "not found" as well; but not how it
-  // was before a write of ours that the watch has yet to show.
+  // The API answered "not found" for a written object: drops that incarnation if it is still cached. Later
+  // watch events are accepted, because a type that is temporarily not served is "not found" as well. States
+  // before a write that the watch has not shown yet are not accepted.
   bool forget(const Key& key, std::string_view uid) {
     const Pointer before = find(key);
     if (!before || before->uid.str() != uid) return false;
@@ -104,8 +104,8 @@ class ObjectCache final : public ReflectorSink {
     return true;
   }
 
-  // The answer to a write of ours was its end. A watch that lags, or begins again at an older version, still
-  // tells of how it was: that does not bring it back.
+  // The answer to a write was the end of the object. A watch that lags or restarts at an older version may
+  // still deliver the object; the cache ignores that.
   bool forgetForGood(const Key& key, std::string_view uid) {
     if (!forget(key, uid)) return false;
     gone_[key] = {std::string(uid)};
@@ -127,7 +127,7 @@ class ObjectCache final : public ReflectorSink {
 
   void listed(std::string_view resourceVersion) override {
     const std::uint64_t version = versionNumber(resourceVersion).value_or(0);
-    // Only a server restored from a backup goes back in time: what was written to it before is no news there.
+    // Only a server restored from a backup goes back in time: it lacks the writes made before the restore.
     if (version < delivered_) {
       written_.clear();
       gone_.clear();
@@ -164,7 +164,7 @@ class ObjectCache final : public ReflectorSink {
     if (const auto known = forgotten_.find(key); known != forgotten_.end() && known->second.uid == meta->uid)
       forgotten_.erase(known);
     if constexpr (requires(const T& value) { value.resourceVersion; }) {
-      // A name that we have meanwhile written anew is another object.
+      // An object of the same name that was created in the meantime is another object.
       const Pointer known = find(key);
       if (known && written_.contains(key) && known->uid.str() != meta->uid) return;
     }
@@ -172,7 +172,7 @@ class ObjectCache final : public ReflectorSink {
   }
 
  private:
-  // The watch repeats each write of ours. Its answer was decoded already: the metadata alone tells that.
+  // The watch repeats each write. Its answer is decoded already, and the metadata is enough to detect that.
   bool isEcho(std::string_view object) {
     if constexpr (requires(const T& value) { value.resourceVersion; }) {
       if (written_.empty()) return false;
@@ -209,7 +209,7 @@ class ObjectCache final : public ReflectorSink {
     }
   }
 
-  // A list that is older than the write which it was last known by shows how it was.
+  // Removes objects from a list that is older than the last known write to them: it shows an old state.
   void dropForgotten(std::map<Key, Pointer>& listed) {
     for (auto known = forgotten_.begin(); known != forgotten_.end();) {
       if (known->second.version <= delivered_) {
@@ -222,8 +222,8 @@ class ObjectCache final : public ReflectorSink {
     }
   }
 
-  // A list whose answer comes late is older than what was written meanwhile: the watch from there on tells of
-  // it. The list after it is not: what that one does not show is gone, or a backup knows nothing of it.
+  // A list that arrives late is older than writes made in the meantime; the watch from its version on
+  // delivers them. The next list is newer: what it lacks is gone, or is missing in a restored backup.
   void keepWritten(std::map<Key, Pointer>& listed) {
     for (auto written = written_.begin(); written != written_.end();) {
       const Pointer known = find(written->first);
@@ -238,8 +238,8 @@ class ObjectCache final : public ReflectorSink {
     }
   }
 
-  // A list may have begun before an object went, the one after it has not: what that one shows was brought
-  // back, with its uid, from a backup.
+  // A list may have begun before an object was deleted, but the next one did not: what that list shows was
+  // restored with its uid from a backup.
   void dropGone(std::map<Key, Pointer>& listed) {
     for (auto gone = gone_.begin(); gone != gone_.end();) {
       const auto shown = listed.find(gone->first);
@@ -280,7 +280,7 @@ class ObjectCache final : public ReflectorSink {
     if (Pointer old = find(key)) next[key] = std::move(old);
   }
 
-  // 0 where it has none that can be compared.
+  // 0 if the object has no comparable version.
   static std::uint64_t versionOf(const T& object) {
     if constexpr (requires { object.resourceVersion; }) {
       return versionNumber(object.resourceVersion).value_or(0);
@@ -291,13 +291,13 @@ class ObjectCache final : public ReflectorSink {
 
   void noteDelivered(const T& object) { delivered_ = std::max(delivered_, versionOf(object)); }
 
-  // What is known already, where it says the same.
+  // Returns the cached object if it equals the delivered one.
   static Pointer sharedWith(const Pointer& known, T delivered) {
     if (known && Traits::same(*known, delivered)) return known;
     return std::make_shared<const T>(std::move(delivered));
   }
 
-  // What the watch or a list delivered, unless a write of ours is known to be newer.
+  // Returns the delivered object, unless a write of this program is known to be newer.
   Pointer newerOf(const Key& key, T delivered) {
     const Pointer known = find(key);
     if constexpr (requires { delivered.resourceVersion; }) {
@@ -336,7 +336,7 @@ class ObjectCache final : public ReflectorSink {
     notify(before, nullptr);
   }
 
-  // Both maps are in order: one walk finds what vanished, changed and appeared.
+  // Both maps are sorted: one pass finds the removed, changed and added objects.
   void notifyDifferences(const std::map<Key, Pointer>& before) {
     typename model::SharedList<T>::Items items;
     items.reserve(objects_.size());
@@ -359,8 +359,8 @@ class ObjectCache final : public ReflectorSink {
     for (const auto& [was, is] : changes) notify(was, is);
   }
 
-  // Of the list, which nobody else has: the first change after a snapshot copies it, the next ones do not.
-  // (Lost: asking the list how many have it, which another thread may be changing.)
+  // Returns a list that no snapshot shares: the first change after a snapshot copies it, later ones do not.
+  // (Lost: the list's reference count, which another thread may be changing.)
   typename model::SharedList<T>::Items& ownItems() {
     if (std::exchange(handedOut_, false)) list_ = model::SharedList<T>(list_.items());
     return list_.edit();
@@ -382,21 +382,21 @@ class ObjectCache final : public ReflectorSink {
   model::SharedList<T> list_;  // the same objects, in the same order
   mutable bool handedOut_ = false;
   struct Written {
-    bool listed = false;  // a list has come since
+    bool listed = false;  // a list has arrived since
   };
-  std::map<Key, Written> written_;  // taken from a write of ours; the watch has not shown them yet
+  std::map<Key, Written> written_;  // from own writes that the watch has not shown yet
   std::uint64_t delivered_ = 0;     // the newest version that list or watch delivered
   struct Gone {
     std::string uid;
     bool listed = false;  // a list has shown it since
   };
-  std::map<Key, Gone> gone_;  // ended by a write of ours; the watch has not told
+  std::map<Key, Gone> gone_;  // deleted by own writes that the watch has not shown yet
   struct Forgotten {
     std::string uid;
-    std::uint64_t version = 0;  // that it was last known by, from a write of ours
+    std::uint64_t version = 0;  // the last known one, from an own write
   };
-  std::map<Key, Forgotten> forgotten_;  // not found any more; the watch is behind that version
-  std::map<Key, Pointer> listed_;       // of the pages of a list under way
+  std::map<Key, Forgotten> forgotten_;  // reported as not found; the watch is behind that version
+  std::map<Key, Pointer> listed_;       // of the pages of the list in progress
   std::size_t undecodable_ = 0;
   static constexpr std::size_t kMostNamed = 16;
   std::set<std::string> undecodableNames_;

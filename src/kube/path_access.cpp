@@ -49,7 +49,7 @@ PathAccess::EntryPtr PathAccess::entryOf(const std::string& token) {
   return entry;
 }
 
-// One that is good stays as long as it is shown: those that are asked about could fill the whole table.
+// An accepted token stays while it is in use; otherwise tokens under review could fill the whole table.
 bool PathAccess::makeRoom() {
   const base::Instant now = executor_.now();
   const auto stays = [&](const Entry& entry) {
@@ -75,7 +75,7 @@ void PathAccess::wait(const EntryPtr& entry, std::function<bool()> gone, Done do
   entry->waiters.push_back(std::move(waiter));
 }
 
-// Nobody waits any more: nothing is asked on his account.
+// Drops waiters after their connections are gone; without waiters, no review is sent.
 void PathAccess::turn(const EntryPtr& entry) {
   std::erase_if(entry->waiters, [&](const auto& each) {
     const bool gone = each->gone();
@@ -104,7 +104,7 @@ void PathAccess::ask(const EntryPtr& entry) {
   });
 }
 
-// What could not be asked is asked anew by the next one, and says nothing of a token that was good.
+// A failed review is repeated for the next request, and does not change the state of an accepted token.
 void PathAccess::take(const EntryPtr& entry, const Verdict& verdict) {
   const bool refused = !verdict && (verdict.error().code == ErrorCode::kUnauthorized ||
                                     verdict.error().code == ErrorCode::kForbidden);

@@ -18,16 +18,16 @@
 
 namespace trainyard::kube {
 
-// Whether the owner of a token may `get` one path of this program, as the API server says: TokenReview, then
-// SubjectAccessReview. A yes holds for kYesLives, a no for kNoLives; what cannot be asked is an error, never
-// a yes.
+// Checks whether the owner of a token may `get` one path of this program, by TokenReview and
+// SubjectAccessReview. A positive verdict is valid for kYesLives, a negative one for kNoLives. A failed
+// review is an error, never a positive verdict.
 //
-// Whoever sends tokens that nobody has seen shares kStrangers among all: that is what a rush of wrong ones
-// costs the API server. A token that was good the last time does not wait for them, and does not make room
-// for them as long as it is shown now and then. Of the others the one leaves that was not shown for longest.
+// All unknown tokens together share kStrangers reviews, which bounds the cost of a flood of wrong tokens for
+// the API server. A token that was accepted last time does not wait behind them, and is not evicted for them
+// while it is in use. Otherwise the least recently used token is evicted.
 //
-// Lives on the executor's thread, but for remembered(). Tokens are kept in memory as keys, and are not
-// written anywhere.
+// Runs on the executor's thread, except remembered(). Tokens are kept in memory only, as keys, and are never
+// written.
 class PathAccess {
  public:
   static constexpr std::chrono::minutes kYesLives{5};
@@ -35,10 +35,10 @@ class PathAccess {
   static constexpr std::chrono::minutes kGoodStays{10};
   static constexpr std::size_t kMostTokens = 64;
   static constexpr RateLimit kStrangers{.perSecond = 10, .burst = 20};
-  static constexpr std::chrono::seconds kPatience{5};  // then the caller is told that nobody answers
+  static constexpr std::chrono::seconds kPatience{5};  // then the caller gets an error
 
-  // Nothing: he may. kUnauthorized: nobody's token. kForbidden: he may not. kThrottled: too many ask. Others:
-  // the API server cannot be asked.
+  // Success: allowed. kUnauthorized: unknown token. kForbidden: denied. kThrottled: too many requests.
+  // Others: the review failed.
   using Verdict = base::Result<void>;
   using Done = std::function<void(Verdict)>;
 
@@ -47,9 +47,9 @@ class PathAccess {
   PathAccess(const PathAccess&) = delete;
   PathAccess& operator=(const PathAccess&) = delete;
 
-  // Any thread: what holds of this token without asking.
+  // Thread-safe. Returns the verdict that is valid for this token without a review.
   [[nodiscard]] std::optional<Verdict> remembered(const std::string& token) const;
-  // `done` is called once, at once or later; not for who has gone before his turn came.
+  // `done` is called once, immediately or later; not called for a request that is gone before its turn.
   void check(const std::string& token, std::function<bool()> gone, Done done);
 
  private:
@@ -63,7 +63,7 @@ class PathAccess {
     Verdict verdict{};
     base::Instant until{};
     base::Instant used{};
-    bool good = false;  // was, when it was asked about the last time
+    bool good = false;  // accepted by its last review
     bool asking = false;
     std::vector<std::shared_ptr<Waiter>> waiters = {};
   };
@@ -80,7 +80,7 @@ class PathAccess {
   base::Executor& executor_;
   const std::string path_;
   RateLimiter strangers_;
-  mutable std::mutex mutex_;  // of the table and what remembered() reads of its entries
+  mutable std::mutex mutex_;  // guards the table and what remembered() reads of its entries
   std::unordered_map<std::string, EntryPtr> entries_;  // by token
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -14,7 +14,7 @@ struct ResourceType {
 
   // "/api/v1/pods" or "/apis/trainyard.dev/v1alpha1/trainingjobs": all namespaces.
   [[nodiscard]] std::string collection() const;
-  // Collection inside one namespace; for cluster-scoped types the namespace is ignored.
+  // The collection inside one namespace; for cluster-scoped types the namespace is ignored.
   [[nodiscard]] std::string collection(std::string_view ns) const;
   [[nodiscard]] std::string object(std::string_view ns, std::string_view name,
                                    std::string_view subresource = {}) const;

@@ -7,7 +7,7 @@
 
 namespace trainyard::kube {
 
-// `prefix`, then `path` and `query` with everything escaped that is not an unreserved character (RFC 3986);
+// Returns `prefix`, then `path` and `query`. All characters that are not unreserved (RFC 3986) are escaped;
 // slashes of the path stay.
 [[nodiscard]] std::string encodeTarget(std::string_view prefix, std::string_view path, const Query& query);
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kAddressBytes = 16;
 constexpr int kAddressBits = 128;
-// An IPv4 address lies in ::ffff:0:0/96.
+// IPv4 addresses are mapped to ::ffff:0:0/96.
 constexpr int kMappedBits = 96;
 using Address = std::array<std::uint8_t, kAddressBytes>;
 
 struct HostPort {
-  std::string host;  // in small letters, without brackets
-  std::string port;  // empty where none is named
+  std::string host;  // in lower case, without brackets
+  std::string port;  // empty if there is none
 };
 
 std::string trimmed(std::string_view text) {
@@ -63,7 +63,7 @@ bool sharePrefix(const Address& a, const Address& b, int bits) {
   return true;
 }
 
-// "host", "host:port", "[address]", "[address]:port" or a bare IPv6 address.
+// Splits "host", "host:port", "[address]", "[address]:port" or a bare IPv6 address.
 HostPort split(const std::string& text) {
   if (text.starts_with('[')) {
     const auto close = std::min(text.find(']'), text.size());
@@ -75,7 +75,7 @@ HostPort split(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-// One entry of $NO_PROXY, in small letters.
+// Matches one entry of $NO_PROXY, in lower case.
 bool excludes(const std::string& entry, const HostPort& server, const std::optional<Address>& address) {
   if (entry == "*") return true;
   if (const auto slash = entry.find('/'); slash != std::string::npos) {

@@ -34,7 +34,7 @@ void RateLimiter::armTimer() {
 }
 
 void RateLimiter::runDue() {
-  // One task a round: it may queue another, or destroy this limiter.
+  // Runs one task per call: the task may queue another one, or destroy this limiter.
   timer_ = {};
   if (!takeToken()) {
     armTimer();

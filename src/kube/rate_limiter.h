@@ -12,7 +12,7 @@ struct RateLimit {
   int burst = 100;
 };
 
-// Token bucket with waiters in order of arrival. Lives on the executor's loop.
+// A token bucket with waiters in order of arrival. Runs on the executor's loop.
 class RateLimiter {
  public:
   RateLimiter(RateLimit limit, base::Executor& executor);
@@ -20,8 +20,8 @@ class RateLimiter {
   RateLimiter(const RateLimiter&) = delete;
   RateLimiter& operator=(const RateLimiter&) = delete;
 
-  // Runs `task` at once when a token is free and nobody waits, else as soon as its turn comes. Tasks still
-  // waiting when the limiter is destroyed never run.
+  // Runs `task` at once if a token is free and no task waits, otherwise in its turn. Tasks that still wait
+  // when the limiter is destroyed never run.
   void acquire(base::Task task);
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
 

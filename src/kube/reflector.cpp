@@ -14,26 +14,26 @@ namespace {
 using base::ErrorCode;
 
 constexpr std::chrono::milliseconds kListTimeout{60'000};
-// Bookmarks come about every minute. A watch that is silent for two is replaced.
+// Bookmarks arrive about every minute. A watch that is silent for two minutes is replaced.
 constexpr std::chrono::milliseconds kWatchSilence{120'000};
-// But of a kind that nobody changes no bookmark comes, unless etcd is told to send its progress (kubeadm
-// does). So a watch is long only where the one before it had a bookmark; the others are over before their
-// silence could mean anything, and their planned end is the sign of life. Both spread, so that the watches of
-// many clients do not end together.
+// A kind without changes gets no bookmarks, unless etcd is configured to report its progress (as kubeadm
+// does). A watch is therefore long only if the previous one had a bookmark. Other watches end before their
+// silence is significant, and their planned end is the sign of life. Both durations vary, so that the watches
+// of many clients do not end together.
 constexpr std::pair<int, int> kLongWatchSeconds{300, 600};
 constexpr std::pair<int, int> kShortWatchSeconds{60, 100};
-// After one that broke: whether this one lives is to be known soon, for who answers from what it tells.
+// After a broken watch, for consumers of its data: the next watch must prove soon that it works.
 constexpr std::pair<int, int> kProvingWatchSeconds{5, 10};
 constexpr base::Instant::duration kTooShort = std::chrono::seconds(1);
-// Expiry says nothing about the server's load, so a list that is not a repeated one need not back off; the
-// short random delay keeps the clients of a restarted server apart.
+// An expired version does not indicate load, so a first list does not back off. The short random delay
+// spreads the clients of a restarted server.
 constexpr base::Instant::duration kRecently = std::chrono::seconds(30);
 constexpr std::int64_t kMaxSpreadMs = 800;
-// Watches that fail in a row without one line, before the resourceVersion itself is doubted.
+// Watches that may fail in a row without a line before the resourceVersion itself is suspected.
 constexpr int kMaxFailedWatches = 5;
-// Of the answer to one page: about ten of the largest objects that the API server takes.
+// The limit of one page: about ten of the largest objects that the API server accepts.
 constexpr std::size_t kMostObjectBytes = std::size_t{16} << 20;
-// Of a whole collection at once, where paging took too long.
+// The limit of an unpaged list, used if paging took too long.
 constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
 constexpr int kShrink = 4;
 
@@ -80,8 +80,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     };
   }
 
-  // Every list is consistent (no resourceVersion), the repeated ones too: "not older than what I saw" would
-  // be answered from a watch cache that may be the very one that just failed us.
+  // Every list is consistent (no resourceVersion), repeated ones too: "not older than the last seen version"
+  // would be answered from a watch cache, possibly the one that has just failed.
   void list() {
     beginRound();
     bookmarked_ = false;
@@ -115,7 +115,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
         answer ? codec::decodeList(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
     if (!page) return pageFailed(continueToken, page.error());
     lastHeard_ = executor_.now();
-    // Twice as many are then still no more than half of the most.
+    // Twice as many objects then still take at most half of the limit.
     if (!unpaged_ && bytes < options_.pageBytes / 4) pageSize_ = std::min(pageSize_ * 2, options_.pageSize);
     const auto round = round_;
     sink_.page(page->items, continueToken.empty());
@@ -135,8 +135,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
                 {{"resource", options_.type.plural}, {"limit", fmt::to_string(pageSize_)}});
       return fetchPage(continueToken);
     }
-    // A page token dies with compaction. Once more without pages, lest a collection that is slow to page
-    // through never gets to its end; if that fails, in pages again.
+    // A page token expires with compaction. The list is repeated once without pages, so that a collection
+    // that is slow to page through still completes; if that fails, it is repeated in pages.
     if (!continueToken.empty() && error.code == ErrorCode::kExpired) {
       log_.info("page token expired, listing again in one piece", {{"error", error.message}});
       nextUnpaged_ = true;
@@ -181,7 +181,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     ++lines_;
     failedWatches_ = 0;
     lastHeard_ = lastLine_ = executor_.now();
-    // Before the sink, which may stop us.
+    // Set before the sink is called, because the sink may stop the reflector.
     resourceVersion_ = std::move(event->resourceVersion);
     switch (event->type) {
       case codec::WatchEventType::kAdded:
@@ -198,7 +198,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
       refused(end.error());
       return;
     }
-    // The server ends watches by plan. One that ends at once without a word would make us spin.
+    // The server ends watches as planned. A watch that ends at once without a line would cause a busy loop.
     if (lines_ == 0 && executor_.now() - watchBegan_ < kTooShort) {
       watchLater(backoff_.next(executor_.now()));
       return;
@@ -208,16 +208,16 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     watch();
   }
 
-  // Whether the watch ended only because no line came for kWatchSilence, before the server was to end it. A
-  // quiet kind does that where its last bookmark was due to a change that nothing followed. Past the planned
-  // end the silence is a fault: the server's end of the watch is then lost.
+  // Returns true if the watch ended only because no line arrived for kWatchSilence, before its planned end.
+  // This is normal for a quiet kind if its last bookmark followed a last change. After the planned end,
+  // silence is a fault: the server's end of the watch was lost.
   [[nodiscard]] bool wasSilent(const base::Error& error) const {
     const base::Instant now = executor_.now();
     return error.code == ErrorCode::kOutcomeUnknown && now - lastLine_ >= kWatchSilence && now < plannedEnd_;
   }
 
-  // Silence is no failure, so there is neither a warning nor a back-off. The next watch is short: its planned
-  // end tells within seconds whether the server was quiet or lost.
+  // Silence is not a failure, so there is neither a warning nor a back-off. The next watch is short: its
+  // planned end shows within seconds whether the server was quiet or unreachable.
   void proveSilence() {
     log_.debug("watch was silent, starting another", {{"resource", options_.type.plural}});
     proveNext_ = true;
@@ -232,8 +232,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
       listLater(std::chrono::milliseconds(rng_.between(0, kMaxSpreadMs)));
       return;
     }
-    // A watch that worked until it broke speaks for the server. To count it with the failures, as client-go
-    // does, leaves a scheduler blind for half a minute when a proxy keeps cutting its connections.
+    // A watch that delivered lines until it broke shows a working server. Counting it as a failure, as
+    // client-go does, leaves a scheduler without updates for half a minute if a proxy keeps cutting it.
     if (lines_ > 0 && executor_.now() - watchBegan_ >= kTooShort) backoff_.reset();
     const auto delay = delayFor(error);
     switch (error.code) {
@@ -294,16 +294,16 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   base::TimerId timer_;
   std::unique_ptr<net::StreamHandle> watch_;
 
-  int pageSize_;              // objects that the next page may have
-  bool unpaged_ = false;      // the list that is under way
-  bool nextUnpaged_ = false;  // the one after it
+  int pageSize_;              // the limit of objects of the next page
+  bool unpaged_ = false;      // of the list in progress
+  bool nextUnpaged_ = false;  // of the next list
   std::string resourceVersion_;
   base::Instant watchBegan_{};
   base::Instant plannedEnd_{};  // of the current watch, by its timeoutSeconds
   base::Instant lastLine_{};    // or when the current watch began
   int lines_ = 0;
   bool bookmarked_ = false;  // by the current watch, or by the last one between two
-  bool proveNext_ = false;   // that last one
+  bool proveNext_ = false;   // the next watch proves that the server is alive
   int failedWatches_ = 0;
 };
 

@@ -17,8 +17,8 @@
 
 namespace trainyard::kube {
 
-// What a reflector keeps up to date. Objects arrive as the JSON text of one object each, so that the
-// reflector knows nothing of their type; the cache decodes what it keeps (a projection) and drops the text.
+// The target that a reflector keeps current. Each object arrives as JSON text, so that the reflector is
+// independent of its type. The cache decodes what it keeps (a projection) and drops the text.
 class ReflectorSink {
  public:
   ReflectorSink() = default;
@@ -26,8 +26,8 @@ class ReflectorSink {
   ReflectorSink& operator=(const ReflectorSink&) = delete;
   virtual ~ReflectorSink() = default;
 
-  // A list comes in pages, one at a time, `first` beginning anew whatever came before it. It counts once
-  // listed() says that it is whole, and its version: what is in none of its pages was not there then.
+  // A list arrives in pages, one at a time; `first` starts a new list and discards an unfinished one. It
+  // takes effect with listed(), which has its version: an object in none of its pages did not exist then.
   virtual void page(const std::vector<std::string>& objects, bool first) = 0;
   virtual void listed(std::string_view resourceVersion) = 0;
   virtual void upsert(std::string_view object) = 0;
@@ -38,15 +38,15 @@ struct ReflectorOptions {
   ResourceType type;
   Query selectors = {};  // labelSelector, fieldSelector
   int pageSize = 500;
-  std::size_t pageBytes = std::size_t{16} << 20;                 // of a page that has several objects
+  std::size_t pageBytes = std::size_t{16} << 20;                 // of a page with several objects
   base::Instant::duration mostDelay = std::chrono::seconds(30);  // between two attempts
 };
 
-// List, then watch, for ever: paging, bookmarks, resume from the last resourceVersion, list again on 410,
-// back-off 0.8 s to `mostDelay` with jitter on failures. The first list is consistent (resourceVersion
-// unset), so that a program never starts from a past that another replica has already left. A page that is
-// larger than `pageBytes` is asked for again with fewer objects, and pages grow again where objects are
-// small.
+// Lists, then watches, for ever: paging, bookmarks, resuming from the last resourceVersion, a new list on
+// 410, and back-off from 0.8 s to `mostDelay` with jitter on failures. The first list is consistent
+// (resourceVersion unset), so that a program never starts from a state that another replica has already left.
+// A page larger than `pageBytes` is requested again with fewer objects, and page sizes grow again while
+// objects are small.
 class Reflector {
  public:
   Reflector(ReflectorOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,
@@ -60,7 +60,7 @@ class Reflector {
   void stop();
   // True once the first list has been delivered.
   [[nodiscard]] bool synced() const;
-  // When the server was last heard of: an event, a bookmark, a list, or the planned end of a watch.
+  // When the server last answered: an event, a bookmark, a list, or the planned end of a watch.
   [[nodiscard]] base::Instant lastHeard() const;
 
  private:

@@ -5,8 +5,8 @@
 namespace trainyard::kube {
 namespace {
 
-// "/api/v1/…" or "/apis/GROUP/VERSION/…", then "namespaces/NS/" where it is inside of one, then the
-// collection; what follows it is a name. A namespace itself is an object of "/api/v1/namespaces".
+// The path is "/api/v1/…" or "/apis/GROUP/VERSION/…", then "namespaces/NS/" if namespaced, then the
+// collection; the part after it is a name. A namespace itself is an object of "/api/v1/namespaces".
 bool namesObject(std::string_view path) {
   const auto parts = std::count(path.begin(), path.end(), '/');
   const bool grouped = path.starts_with("/apis/");

@@ -6,7 +6,7 @@
 
 namespace trainyard::kube {
 
-// As RBAC and the audit log call it: get, list, watch, create, update, patch, delete.
+// Returns the verb of RBAC and of the audit log: get, list, watch, create, update, patch, delete.
 [[nodiscard]] std::string_view verbOf(const ApiRequest& request);
 
 }  // namespace trainyard::kube

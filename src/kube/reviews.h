@@ -9,16 +9,16 @@
 
 namespace trainyard::kube {
 
-// Whose a token is, as the API server says.
+// The owner of a token according to the API server.
 struct TokenOwner {
-  bool known = false;  // else nobody's
+  bool known = false;  // false for an invalid token
   std::string user = {};
-  std::string subject = {};  // of reviews: members of a JSON object
-  // The same without what tells one token of his from another: two tokens of one identity may do the same.
+  std::string subject = {};  // as members of a JSON object, for reviews
+  // `subject` without the parts that differ between tokens of one identity; such tokens have equal rights.
   std::string identity = {};
 };
 
-// What somebody may or may not do: with a path, to that path of a server; else to a resource.
+// A requested access: with a path, to that path of a server; otherwise to a resource.
 struct AccessQuestion {
   std::string_view verb;
   std::string_view path = {};
@@ -27,12 +27,12 @@ struct AccessQuestion {
   std::string_view ns = {};  // empty: all of them
 };
 
-// TokenReview. Only an answer of the API server counts. Whatever cannot be asked is kUnavailable, also where
-// it is this program that the API server refuses: neither a yes, nor anything about who is asked about.
+// Sends a TokenReview. Only an answer of the API server is a result. A failed review is kUnavailable, also if
+// the API server refuses this program itself: that neither grants access nor is a verdict on the token.
 void reviewToken(ApiClient& api, const std::string& token,
                  std::function<void(base::Result<TokenOwner>)> done);
 
-// SubjectAccessReview, by the same rule.
+// Sends a SubjectAccessReview, with the same rule.
 void reviewAccess(ApiClient& api, const TokenOwner& owner, const AccessQuestion& question,
                   std::function<void(base::Result<bool>)> done);
 

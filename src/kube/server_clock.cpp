@@ -11,9 +11,9 @@ namespace trainyard::kube {
 namespace {
 
 constexpr std::size_t kSamples = 9;
-// An answer that took longer tells too little about when its Date was written.
+// An answer that took longer does not show precisely when its Date was written.
 constexpr base::Instant::duration kSlow = std::chrono::seconds(2);
-// Date is cut to whole seconds.
+// Date is truncated to whole seconds.
 constexpr std::chrono::milliseconds kMiddleOfSecond{500};
 
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -66,7 +66,7 @@ void ServerClock::anchor() {
   std::nth_element(sorted.begin(), middle, sorted.end());
   const base::WallTime own = executor_.ownWallNow() - executor_.now().time_since_epoch();
   const auto ahead = own - *middle;
-  // Without a gap between both a clock at the edge would change sides with every answer.
+  // The hysteresis keeps a clock at the edge from switching sides with every answer.
   constexpr base::WallTime::duration kTolerance = base::Executor::kWallTolerance;
   const bool differs = std::chrono::abs(ahead) > (differs_ ? kTolerance / 2 : kTolerance);
   executor_.setWallAnchor(differs ? *middle : own);

@@ -66,7 +66,7 @@ struct CacheTraits<model::CsiNode> {
   static bool same(const model::CsiNode& before, const model::CsiNode& after) { return before == after; }
 };
 
-// What is known of volumes: apart from ClusterCache, because only who chooses places watches them.
+// The caches of volumes, separate from ClusterCache because only programs that compute placements watch them.
 struct VolumeCaches {
   explicit VolumeCaches(const base::Logger& log)
       : claims(codec::decodeVolumeClaim, log),
@@ -75,7 +75,7 @@ struct VolumeCaches {
         drivers(codec::decodeCsiDriver, log),
         csiNodes(codec::decodeCsiNode, log) {}
 
-  // Sorted by key, as the API server's lists need not be.
+  // Sorted by key, because lists of the API server may be unsorted.
   [[nodiscard]] model::Volumes all() const {
     return {claims.all(), volumes.all(), classes.all(), drivers.all(), csiNodes.all()};
   }

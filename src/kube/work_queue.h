@@ -19,33 +19,33 @@ struct WorkQueueOptions {
   base::Instant::duration maxDelay = std::chrono::seconds(1'000);
 };
 
-// Keys that wait to be worked on. A key is never worked on twice at a time; adding it while it waits changes
-// nothing, adding it while it is worked on makes it come once more. Lives on the executor's loop.
+// A queue of keys to be processed. A key is never processed twice at the same time. Adding a queued key
+// changes nothing; adding a key that is being processed queues it once more. Runs on the executor's loop.
 template <typename Key>
 class WorkQueue {
  public:
   using Done = std::function<void()>;
-  // Works on `key`, at once or over several turns of the loop, then calls `done` exactly once.
+  // Processes `key`, immediately or over several turns of the loop, then calls `done` exactly once.
   using Worker = std::function<void(const Key& key, Done done)>;
 
   WorkQueue(WorkQueueOptions options, base::Executor& executor, Worker worker)
       : state_(std::make_shared<State>(options, executor, std::move(worker))) {}
-  // Keys not yet handed out are forgotten.
+  // Drops the keys that were not yet processed.
   ~WorkQueue() { state_->stop(); }
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   void add(const Key& key) { state_->add(key); }
-  // Of several delays for one key the earliest counts.
+  // If a key is delayed several times, the earliest time counts.
   void addAfter(const Key& key, base::Instant::duration delay) { state_->addAfter(key, delay); }
-  // After the key's back-off, which doubles with each call until forget().
+  // Adds the key after its back-off, which doubles with each call until forget().
   void addRateLimited(const Key& key) { state_->addAfter(key, state_->nextDelay(key)); }
   void forget(const Key& key) { state_->failures.erase(key); }
   [[nodiscard]] int failures(const Key& key) const {
     const auto at = state_->failures.find(key);
     return at == state_->failures.end() ? 0 : at->second;
   }
-  // Keys that wait for a worker; delayed ones do not count.
+  // The number of keys that wait for a worker, without delayed ones.
   [[nodiscard]] std::size_t size() const { return state_->waiting.size(); }
   [[nodiscard]] std::size_t processing() const { return state_->processing.size(); }
 
@@ -125,9 +125,9 @@ class WorkQueue {
     const WorkQueueOptions options;
     base::Executor& executor;
     const Worker worker;
-    std::set<Key> dirty;       // to be worked on, waiting or not
+    std::set<Key> dirty;       // to be processed, waiting or not
     std::set<Key> processing;  // with a worker
-    std::deque<Key> waiting;   // dirty and not processing, in order
+    std::deque<Key> waiting;   // dirty and not in processing, in order
     std::map<Key, std::pair<base::Instant, base::TimerId>> delayed;
     std::map<Key, int> failures;
     bool awake = false;

@@ -67,7 +67,7 @@ bool sameToItsQueue(const Job& job, const QueueName& queue) {
   if (charge->queue != now.queue || charge->members.size() != now.members.size()) return false;
   return std::all_of(now.members.begin(), now.members.end(), [&](const Charge::Member& member) {
     const Resources* charged = charge->requestsOf(member.role);
-    // Admission may have enlarged what is charged, never the other way round.
+    // Admission may have enlarged the charged requests, but never reduced them.
     if (charged == nullptr || !charged->covers(member.requests)) return false;
     const bool elastic = job.spec.elastic && job.spec.elastic->role == member.role;
     const Role& role = *job.spec.findRole(member.role);

@@ -3,17 +3,17 @@
 #include "model/gang.h"
 #include "model/job.h"
 
-// As whose and as what a job's places are charged. Whoever asks for what a gang holds asks here; of one that
-// holds nothing, its spec says what it will be.
+// The queue, priority and requests that a job is charged with. Code that needs what a gang holds reads it
+// here; a gang that holds nothing is charged by its spec.
 namespace trainyard::model {
 
-// By the record, else what the spec says; which queue the default one is for a job that waits is told by
-// core's QueueTree::queueNameOf().
+// The queue by the record, else by the spec. For a pending job, core's QueueTree::queueNameOf() resolves the
+// default queue.
 [[nodiscard]] const QueueName& chargedQueue(const Job& job);
-// For display: of a pending job the queue that its status names.
+// For display: a pending job shows the queue in its status.
 [[nodiscard]] const QueueName& shownQueue(const Job& job);
 [[nodiscard]] bool chargedPreemptible(const Job& job);
-// Of one member; nullptr for a role that neither record nor spec has.
+// The requests of one member; nullptr for a role that neither record nor spec has.
 [[nodiscard]] const Resources* chargedRequests(const Job& job, std::string_view role);
 [[nodiscard]] const Resources* chargedRequests(const JobSpec& spec, const GangRecord& record,
                                                std::string_view role);
@@ -21,11 +21,11 @@ namespace trainyard::model {
 // The condition under which the job was backfilled on capacity that is reserved for `holder`; nullptr: none.
 [[nodiscard]] const Charge::Backfill* backfillCondition(const Job& job, const Job& holder);
 
-// What a gang of this spec is to be charged as.
+// Returns the charge for a gang of this spec.
 [[nodiscard]] Charge makeCharge(const JobSpec& spec, QueueName queue, int priority);
 
-// Whether a gang that is placed could start anew with its spec as it is now and be the same gang to its
-// queue: charged to `queue`, with as many members that ask for no more. Else it has to wait as any other.
+// Returns true if a placed gang could restart with its current spec without a change for its queue: charged
+// to `queue`, with as many members that request no more. Otherwise it has to wait as any other job.
 [[nodiscard]] bool sameToItsQueue(const Job& job, const QueueName& queue);
 
 }  // namespace trainyard::model

@@ -35,17 +35,17 @@ inline constexpr std::string_view kRestarting = "Restarting";
 inline constexpr std::string_view kSuspended = "Suspended";
 inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kFailed = "Failed";
-// Either of the two: what waits for the end of a job, well or not.
+// Succeeded or Failed: for clients that wait for the end of a job, whatever its result.
 inline constexpr std::string_view kFinished = "Finished";
-// Said of jobs only that were silent for longer than spec.health.stallSeconds, that have failed, or whose
-// spec is to be mended; of Queues that cannot be used. kstatus, by which GitOps tools judge, reads it as
+// Set only on jobs that were silent for longer than spec.health.stallSeconds, that have failed, or that need
+// a change of their spec; and on Queues that cannot be used. kstatus, which GitOps tools use, reads it as
 // failure.
 inline constexpr std::string_view kStalled = "Stalled";
-// Said of jobs only that no Queue is charged for.
+// Set only on jobs that are charged to no Queue.
 inline constexpr std::string_view kCharged = "Charged";
 
-// What the spec asks for has come true. Of a job: all its members run, or it has ended well, or is suspended
-// as its spec says. Of a Queue: jobs can use it.
+// The spec is in effect. A job: all its members run, or it has succeeded, or it is suspended as its spec
+// requires. A Queue: jobs can use it.
 inline constexpr std::string_view kReady = "Ready";
 
 }  // namespace trainyard::model::conditions

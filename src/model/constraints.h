@@ -19,7 +19,7 @@ class Labels {
   // Later entries win over earlier ones with the same key.
   explicit Labels(std::vector<std::pair<std::string, std::string>> entries);
 
-  // nullptr when the key is absent.
+  // Returns nullptr if the key is absent.
   [[nodiscard]] const std::string* find(std::string_view key) const;
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& entries() const { return entries_; }
   friend bool operator==(const Labels&, const Labels&) = default;
@@ -61,7 +61,7 @@ struct NodeSelectorTerm {
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
 };
 
-// A volume of which each pod has a claim of its own, which goes with the pod.
+// A volume with a separate claim for each pod, which is deleted with the pod.
 struct EphemeralVolume {
   std::string name;
   std::optional<std::string> storageClass = std::nullopt;  // absent: the cluster's default; empty: none
@@ -69,7 +69,7 @@ struct EphemeralVolume {
   friend bool operator==(const EphemeralVolume&, const EphemeralVolume&) = default;
 };
 
-// What a pod asks of its node: everything the planner must honour so that kube-scheduler agrees with it.
+// The constraints of a pod on its node: everything that the planner must honour to agree with kube-scheduler.
 struct PodShape {
   Resources requests;  // with pods = 1
   Labels nodeSelector;
@@ -78,17 +78,17 @@ struct PodShape {
   std::vector<NodeSelectorTerm> preferred =
       {};  // preferredDuringScheduling node affinity, whatever the weights
   std::vector<Toleration> tolerations;
-  std::vector<std::string> volumeClaims = {};  // PersistentVolumeClaims that it names, of its own namespace
+  std::vector<std::string> volumeClaims = {};  // names of PersistentVolumeClaims in its namespace
   std::vector<EphemeralVolume> ephemeralVolumes = {};
-  // Of the volumes that those are bound to, or can be: one list for each, which must match the node as
-  // `affinity` does.
+  // Where the bound or possible volumes of those claims are reachable: one list per claim, which must match
+  // the node as `affinity` does.
   std::vector<std::vector<NodeSelectorTerm>> volumeAffinity = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 
-// Keys and values that a node's labels are compared with: of node selector and required node affinity.
+// The number of keys and values to compare with a node's labels: node selector and all node affinity.
 [[nodiscard]] std::size_t selectorWords(const PodShape& shape);
-// The same with tolerations, and with what its volumes say of nodes.
+// selectorWords() plus those of tolerations and of volumes' node constraints.
 [[nodiscard]] std::size_t constraintWords(const PodShape& shape);
 
 }  // namespace trainyard::model

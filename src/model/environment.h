@@ -5,12 +5,12 @@
 
 namespace trainyard::model {
 
-// A variable that a container begins with.
+// An environment variable of a container.
 struct Variable {
   std::string name;
   std::string value;
-  // Not empty: the value is what this key of the job's framework files holds, and `value` is empty. For what
-  // is the same for all members and long.
+  // If not empty, the value is the content of this key in the job's framework files, and `value` is empty. It
+  // is for long values that are equal for all members.
   std::string fileKey = {};
   friend bool operator==(const Variable&, const Variable&) = default;
 };

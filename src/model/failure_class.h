@@ -4,13 +4,13 @@
 #include <span>
 #include <string_view>
 
-// What a gang failed of, as a closed set: metrics carry these words as a label, and what follows a failure
-// hangs on them. What each means is told in docs/failures.md; how it is found, in core/lifecycle/.
+// The causes of a gang's failure, as a closed set: metrics have these names as a label, and the reaction to a
+// failure depends on them. docs/failures.md describes each; core/lifecycle/ recognizes them.
 namespace trainyard::model {
 
 enum class FailureClass {
-  kUnknown,  // nothing told: admitted rather than guessed
-  // The user's own: trying again somewhere else does not help, or helps once.
+  kUnknown,  // no rule matched: reported as such instead of guessed
+  // The user's: another attempt elsewhere does not help, or helps once.
   kUserCodeError,
   kSyntaxError,
   kImportError,
@@ -49,19 +49,19 @@ enum class FailureClass {
   kDeadlineExceeded,
   kInterrupted,
   kPreflightFailed,
-  // Of neither: it says nothing any more, and nobody can tell why.
+  // Without a party: the job makes no sign of life, and the cause is unknown.
   kStalled,
 };
 
-// Whose matter a failure is, and so from whose budget a restart is taken.
+// The party that a failure is attributed to, and that its restart is counted against.
 enum class Party { kUser, kInfrastructure, kUnknown };
 
-// What is done about a failure as long as its budget lasts.
+// The reaction to a failure while its budget lasts.
 enum class FailureAction {
-  kEndNow,             // it would fail again: the job ends at once
-  kRestart,            // the same gang again
-  kRestartElsewhere,   // again, but not on the root member's node
-  kRestartMoreMemory,  // again, with more memory
+  kEndNow,             // it would fail again: the job fails at once
+  kRestart,            // restart the same gang
+  kRestartElsewhere,   // restart, but not on the root member's node
+  kRestartMoreMemory,  // restart with more memory
 };
 
 // Every class, kUnknown first, in the order of the enum.
@@ -70,7 +70,7 @@ enum class FailureAction {
 [[nodiscard]] std::string_view toString(FailureClass failure);  // "GpuOutOfMemory"
 [[nodiscard]] std::string_view toString(Party party);           // "User", "Infrastructure", "Unknown"
 [[nodiscard]] std::string_view toString(FailureAction action);  // "RestartElsewhere"
-// Nothing for a word that is none of these.
+// Return nullopt for a text that is none of these.
 [[nodiscard]] std::optional<FailureClass> parseFailureClass(std::string_view text);
 [[nodiscard]] std::optional<FailureAction> parseFailureAction(std::string_view text);
 

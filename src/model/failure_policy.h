@@ -6,20 +6,20 @@
 
 namespace trainyard::model {
 
-// What is started anew when a member fails or is lost.
+// The part that restarts when a member fails or is lost.
 enum class RestartScope { kGang, kPod };
 
-// One of spec.failure.rules: a user's own word on what a failed pod means.
+// One of spec.failure.rules: the user's own reaction to a failed pod.
 struct PodFailureRule {
   enum class Action {
-    kFailJob,  // it ends, at once
-    kCount,    // it starts anew, and that is counted
-    kIgnore,   // it starts anew, and that is not
+    kFailJob,  // the job fails at once
+    kCount,    // the gang restarts, and the restart counts
+    kIgnore,   // the gang restarts, and the restart does not count
   };
-  // Of the containers that ended with an error.
+  // Matches containers that ended with an error.
   struct ExitCodes {
     std::string container;  // empty: any
-    bool in = true;         // false: an error that is none of `values`
+    bool in = true;         // false: an error code other than `values`
     std::vector<int> values;
     friend bool operator==(const ExitCodes&, const ExitCodes&) = default;
   };
@@ -38,10 +38,10 @@ struct PodFailureRule {
 
 // spec.failure.
 struct FailurePolicy {
-  // Counted restarts in the job's whole life; absent: as many as the class of the failure has by itself.
+  // Counted restarts in the job's whole life; absent: each failure class has its own default.
   std::optional<int> maxRestarts = std::nullopt;
   RestartScope scope = RestartScope::kGang;
-  std::vector<PodFailureRule> rules = {};  // the first that matches decides
+  std::vector<PodFailureRule> rules = {};  // the first match decides
   friend bool operator==(const FailurePolicy&, const FailurePolicy&) = default;
 };
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-// Where members find what does not fit into variables. Every path is fixed, so that a command in a template
-// can name it.
+// Where members find data that does not fit into variables. Every path is fixed, so that a command in a
+// template can name it.
 namespace trainyard::model::files {
 
 // Keys of the job's framework files, the ConfigMap that codec/framework_files.h makes.

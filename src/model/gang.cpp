@@ -22,7 +22,7 @@ void Placed::noteSucceeded(std::string_view role, int index) {
       std::find_if(succeeded.begin(), succeeded.end(), [&](const auto& each) { return each.role >= role; });
   if (at == succeeded.end() || at->role != role) at = succeeded.insert(at, {std::string(role), {}});
   std::vector<int> indices = at->indices.values();
-  // In its place: thousands may end in one cycle, each noted alone.
+  // Inserts in order: thousands of members may end in one cycle, each recorded separately.
   indices.insert(std::lower_bound(indices.begin(), indices.end(), index), index);
   at->indices = IndexSet(std::move(indices));
 }

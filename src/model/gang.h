@@ -18,19 +18,19 @@ struct Assignment {
   NodeName node;
   std::string role;
   IndexSet indices;
-  // Epoch of these members where it is not that of the whole record: they were replaced or added later.
+  // Epoch of these members if it differs from the record's: they were replaced or added later.
   std::int64_t epoch = 0;
-  // The node's type of GPU when the place was given, where a quota names that type: the label may go for a
-  // moment, and what is charged stays charged.
+  // The node's GPU type at placement, if a quota names that type: the node may lose the label for a moment,
+  // and the charge must not change.
   std::string gpuType = {};
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
 enum class ProposalKind { kStart, kGrow, kShrink, kMove, kReplace, kRestart };
 
-// Claiming: victims and the pods of `remove` are going away, the places of `add` count already. Reserved: the
-// places are ours. Creating: pods are made, gated. Releasing: pods are pinned and let go. Aborting: our pods
-// are being deleted, the places still count.
+// Claiming: victims and the pods of `remove` are terminating, the nodes of `add` already count as used.
+// Reserved: the capacity is free for the gang. Creating: pods are created, gated. Releasing: pods are pinned
+// and ungated. Aborting: the proposal's pods are being deleted, its nodes still count as used.
 enum class ProposalPhase { kClaiming, kReserved, kCreating, kReleasing, kAborting };
 
 struct Victim {
@@ -45,20 +45,20 @@ struct Proposal {
   std::string id;
   ProposalKind kind = ProposalKind::kStart;
   ProposalPhase phase = ProposalPhase::kReserved;
-  std::int64_t epoch = 0;       // of the pods that it adds
+  std::int64_t epoch = 0;       // epoch of the pods that it adds
   std::int64_t term = 0;        // leadership term of its author
-  std::int64_t generation = 0;  // of the spec it was planned for
+  std::int64_t generation = 0;  // generation of the spec it was planned for
   std::string templateHash;
   base::WallTime deadline{};
   std::vector<Assignment> add;
   std::vector<Assignment> remove;
   std::vector<Victim> victims;
   std::string abortReason;  // why phase is Aborting
-  // Of a Restart that makes room by going elsewhere: for whose claim. Set until that claim stands; till then
-  // the gang runs on, and only keeps its new places.
+  // For a Restart that moves the gang for a preemptor: that job. Set until the preemptor's proposal is
+  // written; until then the gang runs on, and the proposal only reserves its new nodes.
   std::optional<ObjectKey> movesFor = std::nullopt;
 
-  // Whether it takes the placed member away; a Restart takes all.
+  // Returns true if it removes the placed member; a Restart removes all.
   [[nodiscard]] bool removes(std::string_view role, int index) const;
   friend bool operator==(const Proposal&, const Proposal&) = default;
 };
@@ -73,13 +73,13 @@ struct RoleMembers {
 struct Placed {
   std::int64_t epoch = 0;
   std::vector<Assignment> assignments;
-  // Of these, who has ended well, by role. Their pods may go: nodes are scaled down, and what has ended is
-  // swept up.
+  // The placed members that have succeeded, by role. Their pods may be deleted: nodes are scaled down, and
+  // finished pods are garbage-collected.
   std::vector<RoleMembers> succeeded = {};
 
   [[nodiscard]] bool hasSucceeded(std::string_view role, int index) const;
   void noteSucceeded(std::string_view role, int index);
-  // They are started anew, or taken away.
+  // Called when these members restart or are removed.
   void forgetSucceeded(const std::vector<Assignment>& members);
   [[nodiscard]] std::int64_t epochOf(const Assignment& assignment) const {
     return assignment.epoch != 0 ? assignment.epoch : epoch;
@@ -87,21 +87,21 @@ struct Placed {
   friend bool operator==(const Placed&, const Placed&) = default;
 };
 
-// After a failed attempt: when the next one may be planned, and without which nodes.
+// After an aborted attempt: when the next one may be planned, and which nodes it avoids.
 struct Backoff {
   base::WallTime until{};
   int count = 0;
   std::vector<NodeName> avoidNodes;
   std::string reason;
-  // The generation of the spec whose members kube-scheduler did not bind; 0: none. Other victims would not
-  // have changed that, so the job preempts none for some time.
+  // The generation of the spec with members that kube-scheduler did not bind; 0: none. Other victims would
+  // not have changed that, so the job preempts none for some time.
   std::int64_t unbindable = 0;
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };
 
-// As what a gang is charged to its queue, and who may stop it: what its spec said when it was given its
-// places. What is written into the spec since counts when it waits for places anew; else whoever holds places
-// could move the bill to another queue, or out of the reach of those who may have them back.
+// What a gang is charged with to its queue, and what decides which jobs may preempt it: its spec at
+// placement. Later edits of the spec count only for its next placement. Otherwise a placed job could move its
+// charge to another queue, or out of reach of jobs with a right to reclaim its capacity.
 struct Charge {
   // The gang was backfilled on capacity that is reserved for `holder`. From `from` on that job, and by this
   // right no other, may preempt the gang, until the gang is pending again.
@@ -111,7 +111,7 @@ struct Charge {
     base::WallTime from{};
     friend bool operator==(const Backfill&, const Backfill&) = default;
   };
-  // What one member of a role holds.
+  // The charge of one member of a role.
   struct Member {
     std::string role;
     Resources requests;
@@ -124,10 +124,10 @@ struct Charge {
   std::vector<Member> members = {};
   // The queue's ancestors, its parent first: they stay charged when the Queue object is deleted.
   std::vector<QueueName> ancestors = {};
-  // Empty for a gang that took nothing that is reserved.
+  // Empty for a gang that uses no reserved capacity.
   std::vector<Backfill> backfilled = {};
 
-  // nullptr where it knows no such role.
+  // Returns nullptr for an unknown role.
   [[nodiscard]] const Resources* requestsOf(std::string_view role) const;
   friend bool operator==(const Charge&, const Charge&) = default;
 };
@@ -138,7 +138,7 @@ struct GangRecord {
   std::optional<Placed> placed;
   std::optional<Proposal> proposal;
   std::optional<Backoff> backoff;
-  // As long as there is a gang: placed, or proposed. Absent too in records of older versions.
+  // Set while the gang is placed or proposed. Absent in records of older versions.
   std::optional<Charge> charge = std::nullopt;
   friend bool operator==(const GangRecord&, const GangRecord&) = default;
 };

@@ -8,7 +8,7 @@
 namespace trainyard::model {
 namespace {
 
-// Of the role; of any, without one.
+// The members of the role; of all roles if it is null.
 int membersIn(const std::vector<Assignment>& assignments, const std::string* role) {
   std::size_t count = 0;
   for (const Assignment& each : assignments) {
@@ -21,7 +21,7 @@ int placedMembers(const GangRecord& record, const std::string* role) {
   return record.placed ? membersIn(record.placed->assignments, role) : 0;
 }
 
-// As many as core's mergeProposal(), or dropProposal(), leaves in the record.
+// The same number as core's mergeProposal(), or dropProposal(), leaves in the record.
 int heldMembers(const GangRecord& record, const std::string* role) {
   if (!record.proposal) return placedMembers(record, role);
   const Proposal& proposal = *record.proposal;
@@ -32,7 +32,7 @@ int heldMembers(const GangRecord& record, const std::string* role) {
   return std::max(placedMembers(record, role) - membersIn(proposal.remove, role), 0) + added;
 }
 
-// As the members are charged: the spec may have been edited since they got their places.
+// Counts by the charge: the spec may have been edited since the placement.
 template <typename MembersOf>
 std::int64_t gpusOf(const JobSpec& spec, const GangRecord& record, MembersOf membersOf) {
   std::int64_t gpus = 0;

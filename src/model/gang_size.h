@@ -7,21 +7,21 @@
 
 namespace trainyard::model {
 
-// How large a gang is. Size is state: the record tells what a gang has, and only a gang without places is as
-// large as its spec asks for (JobSpec::startReplicas). Whoever charges, places, names or reports a gang asks
-// here.
+// The size of a gang. Size is state: the record has the size, and only a gang without placement is as large
+// as its spec requests (JobSpec::startReplicas). Code that charges, places, names or reports a gang reads its
+// size here.
 
-// Members of the role by the record, the proposal merged: what the gang will have when the change that is
-// under way has come true; without it where that is being aborted. Where no member of any role is left, the
-// gang has no places, and is to have what it starts with. Members are 0 to n - 1 of their role: a gang
-// shrinks from its last.
+// Members of the role by the record with the proposal merged: the number after the change that is under
+// way, or without it if the proposal is aborting. A gang without any member has no placement, and gets
+// the number that it starts with. Members are 0 to n - 1 of their role: a gang shrinks from its last
+// member.
 [[nodiscard]] int gangMembers(const JobSpec& spec, const GangRecord& record, const Role& role);
 [[nodiscard]] int gangMembers(const Job& job, const Role& role);
-// Of all roles.
+// Members of all roles.
 [[nodiscard]] int gangMembers(const JobSpec& spec, const GangRecord& record);
 [[nodiscard]] int gangMembers(const Job& job);
 
-// GPUs of the gang as large as that, as large as it is to be, and of the places that it has at this moment.
+// GPUs of the gang at gangMembers(), at its desired size, and in its current placement.
 [[nodiscard]] std::int64_t gangGpus(const JobSpec& spec, const GangRecord& record);
 [[nodiscard]] std::int64_t desiredGpus(const JobSpec& spec);
 [[nodiscard]] std::int64_t placedGpus(const JobSpec& spec, const GangRecord& record);

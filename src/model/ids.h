@@ -23,7 +23,7 @@ struct ObjectKey {
 
 }  // namespace trainyard::model
 
-// Prints "namespace/name", as kubectl and our log lines do.
+// Prints "namespace/name", as kubectl and the log lines do.
 template <>
 struct fmt::formatter<trainyard::model::ObjectKey> : fmt::formatter<std::string_view> {
   template <typename Context>

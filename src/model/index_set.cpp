@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxIndex = 99'999;
 
 bool readNumber(std::string_view& text, int& out) {
-  if (text.starts_with('-')) return false;  // from_chars would take "-0"
+  if (text.starts_with('-')) return false;  // from_chars would accept "-0"
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (failure != std::errc{} || out < 0 || out > kMaxIndex) return false;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));

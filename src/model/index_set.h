@@ -8,7 +8,7 @@
 
 namespace trainyard::model {
 
-// Member indices of one role, written compactly: "0-3,7". Sorted, without repeats.
+// Member indices of one role, written compactly: "0-3,7". Sorted, without duplicates.
 class IndexSet {
  public:
   IndexSet() = default;

@@ -30,10 +30,10 @@ enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCus
 struct Role {
   std::string name;
   int replicas = 1;
-  PodShape shape;            // of one member, from the template
-  std::string templateJson;  // the PodTemplateSpec as written, never re-formatted field by field
-  std::vector<std::string> containers = {};  // their names; admission may add others to the pods
-  // How long a member may take to end when it is told to, as the job asks for it.
+  PodShape shape;                            // of one member, from the template
+  std::string templateJson;                  // the PodTemplateSpec as written, without any reformatting
+  std::vector<std::string> containers = {};  // names of its containers; admission may add others to the pods
+  // The termination grace period that the job requests for a member.
   std::chrono::seconds grace{30};
 };
 
@@ -42,28 +42,28 @@ struct Elastic {
   int replicas = 0;
   int minReplicas = 0;
   int maxReplicas = 0;
-  std::chrono::seconds cooldown{300};   // between two resizes that nobody asked for
-  std::vector<SpeedPoint> speeds = {};  // as declared; what is measured goes before
+  std::chrono::seconds cooldown{300};   // between two automatic resizes
+  std::vector<SpeedPoint> speeds = {};  // as declared; measured speeds take precedence
 };
 
-// How a job comes through a stop.
+// How a job survives preemption.
 enum class CheckpointMode {
-  kNone,      // it writes one every `every` by itself, or none at all
-  kSignal,    // it writes one on SIGTERM, within the grace period
-  kLauncher,  // trainyard-launch has it write one
-  kHelper,    // the library of examples/ does
-  kHttp,      // it is asked over HTTP
+  kNone,      // periodic ones by itself every `every`, or none at all
+  kSignal,    // writes one on SIGTERM, within the grace period
+  kLauncher,  // trainyard-launch makes it write one
+  kHelper,    // the library of examples/ makes it write one
+  kHttp,      // an HTTP request asks for one
 };
 
 struct Checkpoint {
   CheckpointMode mode = CheckpointMode::kSignal;
   std::chrono::seconds gracePeriod{30};
-  std::optional<std::chrono::seconds> every = std::nullopt;  // between two that it writes by itself
-  std::chrono::seconds restart{60};                          // from its places to where it was
-  int httpPort = 0;                                          // kHttp: where to ask, in every pod
+  std::optional<std::chrono::seconds> every = std::nullopt;  // between two periodic checkpoints
+  std::chrono::seconds restart{60};                          // from placement to the state of the checkpoint
+  int httpPort = 0;                                          // kHttp: the port of the request, in every pod
   std::string httpPath = {};
 
-  // Whether anything of what was done outlives a stop.
+  // Returns true if any work survives preemption.
   [[nodiscard]] bool keepsWork() const { return mode != CheckpointMode::kNone || every.has_value(); }
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
@@ -75,7 +75,7 @@ struct LocalityLevel {
 
 struct Locality {
   std::vector<LocalityLevel> levels;  // tightest first
-  std::string required;               // never wider than this level; empty: anywhere
+  std::string required;               // never wider than this level; empty: any
 };
 
 enum class CleanPodPolicy { kRunning, kAll, kNone };
@@ -86,64 +86,64 @@ struct RunPolicy {
   CleanPodPolicy cleanPodPolicy = CleanPodPolicy::kRunning;
   std::optional<std::chrono::seconds> ttlAfterFinished = std::nullopt;
   std::optional<std::chrono::seconds> activeDeadline = std::nullopt;
-  std::string managedBy;  // not empty and not us: hands off
+  std::string managedBy;  // not empty and not Trainyard: the job is ignored
 };
 
 struct SuccessPolicy {
   SuccessOperator op = SuccessOperator::kAll;
-  std::vector<std::string> roles;  // empty: the framework's rule decides
+  std::vector<std::string> roles;  // empty: the default of the framework decides
 };
 
-// spec.plan: whether the operator chooses the shape, and for what model.
+// spec.plan: whether the operator chooses the shape, and for which model.
 struct PlanRequest {
   bool automatic = false;
   std::optional<int> maxGpus = std::nullopt;
   std::shared_ptr<const ModelProfile> profile = nullptr;
 };
 
-// spec.network: how the traffic of this job is ranked on nodes that it shares.
+// spec.network: the priority of this job's traffic on shared nodes.
 struct NetworkRequest {
-  bool off = false;                        // left alone
+  bool off = false;                        // its traffic is not ordered
   std::optional<int> band = std::nullopt;  // 0 goes first; absent: the operator chooses
 };
 
 // spec.health.
 struct HealthPolicy {
   bool preflight = false;
-  std::chrono::seconds stall{0};  // without a sign of life; 0: never
-  bool restartStalled = false;    // else it is only told
+  std::chrono::seconds stall{0};  // allowed time without a sign of life; 0: unlimited
+  bool restartStalled = false;    // false: only a condition reports it
 };
 
 struct JobSpec {
   Framework framework = Framework::kCustom;
-  QueueName queue;  // names::kDefaultQueue stands for that of its namespace, where this names one
+  QueueName queue;  // names::kDefaultQueue stands for the namespace's queue, if that names one
   std::string priorityClassName;
   bool preemptible = false;
   std::vector<Role> roles;
   std::optional<Elastic> elastic = std::nullopt;
   std::optional<int> minAvailable = std::nullopt;
   bool disruptionBudget = false;              // a PodDisruptionBudget guards the gang
-  bool memberServices = false;                // each member's name is a host name of its namespace
-  std::chrono::seconds schedulingTimeout{0};  // 0: wait for ever
+  bool memberServices = false;                // each member's name resolves in its namespace
+  std::chrono::seconds schedulingTimeout{0};  // 0: unlimited
   Locality locality;
   std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
-  std::optional<Checkpoint> checkpoint = std::nullopt;  // absent: a stop loses all since the start
+  std::optional<Checkpoint> checkpoint = std::nullopt;  // absent: preemption loses all work since the start
   RunPolicy run;
   SuccessPolicy success;
   FailurePolicy failure;
   PlanRequest plan;
   NetworkRequest network;
   HealthPolicy health;
-  // Over all templates and what else decides how pods look; equal hashes make equal pods.
+  // A hash over all templates and other inputs of pods; equal hashes create equal pods.
   std::string templateHash;
-  // Features that were asked for and are not built: named in the condition that says so.
+  // Requested features that are not implemented: a condition names them.
   std::vector<std::string> unsupported;
 
-  // Members of a role when the gang starts: the elastic role counts elastic.replicas. How many it has later
-  // is told by its record: model/gang_size.h.
+  // Members of a role when the gang starts: the elastic role counts elastic.replicas. The record has the
+  // later number: model/gang_size.h.
   [[nodiscard]] int startReplicas(const Role& role) const;
   [[nodiscard]] int totalReplicas() const;
-  // Whether the job may ever have a second pod; alone, a pod needs neither DNS name nor list of its mates.
+  // Returns true if the job may ever have a second pod; a single pod needs neither DNS name nor member list.
   [[nodiscard]] bool mayHaveMates() const;
   [[nodiscard]] const Role* findRole(std::string_view name) const;
 };
@@ -158,7 +158,7 @@ struct RoleStatus {
   friend bool operator==(const RoleStatus&, const RoleStatus&) = default;
 };
 
-// What is missing in the best place there is; numbers in the resource's own unit (millicores, bytes, pieces).
+// The shortfall in the closest domain; numbers in the resource's own unit (millicores, bytes, pieces).
 struct Shortfall {
   std::string resource;
   std::int64_t needed = 0;
@@ -170,7 +170,7 @@ struct Shortfall {
   friend bool operator==(const Shortfall&, const Shortfall&) = default;
 };
 
-// A job that holds what is missing, and how much of it there.
+// A job that holds the missing resource, and how much of it.
 struct Blocker {
   ObjectKey job;
   int nodes = 0;
@@ -179,45 +179,45 @@ struct Blocker {
   friend bool operator==(const Blocker&, const Blocker&) = default;
 };
 
-// Why a job waits, with numbers. `reason` is out of a closed set, the same in condition, event and metric.
+// Why a job is pending, with numbers. `reason` is from a closed set: one for condition, event and metric.
 struct Pending {
   PendingReason reason = PendingReason::kWaitingForCapacity;
   std::string message;
-  base::WallTime since{};  // since when for this reason
+  base::WallTime since{};  // since when with this reason
   std::optional<Shortfall> shortfall = std::nullopt;
   std::vector<Blocker> blockedBy = {};
-  DelayKind delay = DelayKind::kNone;                           // what this wait is counted as
-  std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level will do
+  DelayKind delay = DelayKind::kNone;                           // the kind of delay that this wait counts as
+  std::optional<base::WallTime> nextRelaxation = std::nullopt;  // when the next wider level is acceptable
   std::optional<base::WallTime> estimatedStart = std::nullopt;
-  // Since when places have been kept for it, or room below a limit.
+  // Since when nodes, or capacity below a limit, have been reserved for it.
   std::optional<base::WallTime> reservedSince = std::nullopt;
-  // The reason as it is written, where `reason` is kOther: a newer version gave it.
+  // The reason as written, if `reason` is kOther: a newer version set it.
   std::string otherReason = {};
-  // What `message` begins with where it tells what the job needs. For those behind it in the same cycle only:
-  // it is not part of a status.
+  // The beginning of `message` about what the job needs. Only the jobs behind it in the same cycle use it: it
+  // is not part of a status.
   std::string needs = {};
 
-  // The word in status and on the screen.
+  // The reason as status and messages show it.
   [[nodiscard]] std::string_view reasonWord() const;
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 
-// How long the job has waited in the stretches that are over; `pending` tells of the present one.
+// How long the job has waited in completed waits; `pending` has the current one.
 struct Delays {
   std::chrono::seconds fairShare{0};
   std::chrono::seconds fragmentation{0};
   friend bool operator==(const Delays&, const Delays&) = default;
 };
 
-// What the job has consumed until `updatedAt`; while it is placed, its GPUs count on from there.
+// The usage of the job until `updatedAt`; while it is placed, its GPUs add to it from then on.
 struct Service {
   std::int64_t gpuSeconds = 0;
-  std::int64_t runSeconds = 0;  // with whatever size
+  std::int64_t runSeconds = 0;  // with any size
   base::WallTime updatedAt{};
   friend bool operator==(const Service&, const Service&) = default;
 };
 
-// How often the job was preempted, and when and for which job the last time.
+// The preemptions of the job, with the time and the preemptor of the last one.
 struct Preemptions {
   int count = 0;
   int byOtherQueues = 0;  // of these
@@ -226,7 +226,7 @@ struct Preemptions {
   friend bool operator==(const Preemptions&, const Preemptions&) = default;
 };
 
-// How often the job was started anew because of a failure.
+// The restarts of the job because of failures.
 struct Restarts {
   int counted = 0;                                    // against spec.failure.maxRestarts
   std::vector<std::pair<FailureClass, int>> byClass;  // all of them, in the order of the classes
@@ -239,8 +239,8 @@ struct Restarts {
 // The failure that last stopped the job or a part of it.
 struct LastFailure {
   FailureClass failure = FailureClass::kUnknown;
-  std::string action;   // what was done about it: "Failed", "Restarted"
-  std::string message;  // in a sentence
+  std::string action;   // the reaction: "Failed", "Restarted"
+  std::string message;  // one sentence
   NodeName node;
   std::string pod;
   std::optional<int> exitCode = std::nullopt;
@@ -250,11 +250,11 @@ struct LastFailure {
 
 struct JobStatus {
   std::string phase;     // for people; derived from the conditions
-  QueueName queue = {};  // that it is charged to, or waits in
+  QueueName queue = {};  // charged to, or pending in
   std::int64_t observedGeneration = 0;
   std::vector<Condition> conditions;
   std::vector<RoleStatus> roles;
-  int replicas = 0;       // of the elastic role (all roles when rigid): what the scale subresource shows
+  int replicas = 0;       // of the elastic role (all roles if rigid): the value of the scale subresource
   std::string selector;   // label selector of those pods
   std::string ready;      // "3/4", for the printer column
   std::int64_t gpus = 0;  // of the whole gang
@@ -282,15 +282,15 @@ struct Job {
   base::WallTime created{};
   bool deleting = false;
   bool hasReleaseFinalizer = false;
-  std::vector<std::string> otherFinalizers = {};  // of others: kept when ours is written
+  std::vector<std::string> otherFinalizers = {};  // of other controllers: kept by every write
   JobSpec spec;
   JobStatus status;
-  // Why the spec cannot be used, naming the field; empty when it can.
+  // Why the spec is not usable, with the field; empty if it is.
   std::string specError;
   bool errorInTemplate = false;  // the field is inside of a pod template
-  // Which of its volumes keeps the job waiting, and why; empty where none does.
+  // The volume that keeps the job pending, and why; empty if none does.
   std::string volumeProblem = {};
-  // Of a gang of one: its pod, bound or being made, stands for status.gang, which is not written yet.
+  // For a single-pod job: its pod, bound or being created, replaces status.gang, which is not written yet.
   bool recordUnwritten = false;
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;
@@ -302,8 +302,8 @@ struct Job {
 // "JOB-ROLE-INDEX".
 [[nodiscard]] std::string podName(std::string_view job, std::string_view role, int index);
 
-// Where the mates of a member find it: "JOB-ROLE-INDEX.JOB.NAMESPACE.svc", resolved by the job's headless
-// Service. "localhost" in a job that never has a second pod, which has no such Service.
+// The host name of a member for the others: "JOB-ROLE-INDEX.JOB.NAMESPACE.svc", resolved by the job's
+// headless Service. "localhost" in a job that never has a second pod, and so no Service.
 [[nodiscard]] std::string memberHost(const Job& job, std::string_view role, int index);
 
 }  // namespace trainyard::model

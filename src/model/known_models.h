@@ -6,10 +6,10 @@
 
 namespace trainyard::model {
 
-// Figures of a model that many train, for who knows no more of his than its name.
+// Figures of a common model, for users with no more information than the name of their model.
 struct KnownModel {
   std::int64_t parameters = 0;
-  std::int64_t largestTensor = 0;   // of them
+  std::int64_t largestTensor = 0;   // parameters in it
   std::int64_t flopsPerSample = 0;  // forward and backward: three times the forward pass
 };
 

@@ -9,7 +9,7 @@ namespace trainyard::model {
 
 bool mayStartIncomplete(const JobSpec& spec) { return spec.elastic && spec.minAvailable; }
 
-// Never fewer than there are: its user may have asked for fewer since.
+// Never fewer than exist: a user may have reduced the number since.
 int toldMembers(const Job& job, const Role& role) {
   const int there = gangMembers(job, role);
   const bool whole = mayStartIncomplete(job.spec) && !readsMembership(job.spec);

@@ -4,15 +4,15 @@
 
 namespace trainyard::model {
 
-// A gang may start without its last members (spec.gang.minAvailable): they come when there is room for them,
-// and none leaves while the gang lives. As an elastic role whose least is what has to be there
-// (codec/late_members.h); its programs are told of the whole gang from their start, and wait for who is
-// missing or go on without, as they are made. (Lost: telling them of those that are there. A program that was
-// not made to be resized would have to begin anew with each that comes.)
+// A gang may start without its last members (spec.gang.minAvailable). They join when capacity becomes free,
+// and no member leaves during the gang's life. It is handled as an elastic role with the required members as
+// minimum (codec/late_members.h). Its programs get the size of the whole gang from the start, and either wait
+// for missing members or run without them. (Lost: the present size. A program that is not made for resizes
+// would have to restart with each new member.)
 [[nodiscard]] bool mayStartIncomplete(const JobSpec& spec);
 
-// Members of the role, and of all roles, as the gang's programs count them: those that are to come as well,
-// but where the programs read who belongs to them (model/membership.h).
+// Members of the role, and of all roles, as the gang's programs count them: with the missing ones, unless the
+// programs read their membership (model/membership.h).
 [[nodiscard]] int toldMembers(const Job& job, const Role& role);
 [[nodiscard]] int toldMembers(const Job& job);
 

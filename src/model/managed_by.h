@@ -6,10 +6,10 @@
 
 namespace trainyard::model {
 
-// What the API server writes where spec.run.managedBy is left out.
+// The API server's default of spec.run.managedBy.
 inline constexpr std::string_view kOurselves = "trainyard.dev/operator";
 
-// Whether it names somebody else: hands off.
+// Returns true if it names another controller: Trainyard ignores the job.
 [[nodiscard]] inline bool leftToOthers(const Job& job) {
   return !job.spec.run.managedBy.empty() && job.spec.run.managedBy != kOurselves;
 }

@@ -9,13 +9,13 @@
 
 namespace trainyard::model {
 
-// How a container ended, or why it waits. Neither: it runs, or has not been looked at.
+// How a container ended, or why it waits. Neither is set while it runs, or before its status is read.
 struct ContainerEvidence {
   std::string name;
   bool init = false;
   bool ended = false;
   int exitCode = 0;
-  int signal = 0;  // 0 unless the runtime says so; most only show it as an exit code of 128 + signal
+  int signal = 0;  // 0 unless the runtime reports it; most only set an exit code of 128 + signal
   std::string reason = {};
   std::string message = {};
   std::optional<base::WallTime> finishedAt = std::nullopt;
@@ -30,7 +30,7 @@ struct ConditionEvidence {
   std::string message = {};
 };
 
-// All that one member of a gang shows about its end: its pod in Kubernetes' words, and its last log lines.
+// All evidence of one member's end: its pod's status in Kubernetes, and its last log lines.
 struct MemberEvidence {
   std::string role;
   int index = 0;

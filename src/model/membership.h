@@ -9,12 +9,12 @@
 
 namespace trainyard::model {
 
-// Of a pod: one line of JSON, `{"generation":3,"role":"worker","size":4}`, which the kubelet shows to the
-// member as a file.
+// A pod's annotation with one line of JSON, `{"generation":3,"role":"worker","size":4}`, which the kubelet
+// mounts for the member as a file.
 inline constexpr std::string_view kMembershipAnnotation = "trainyard.dev/membership";
 
-// Who belongs to a job whose size varies: of the role the members 0 to size - 1, and all of the other roles.
-// A later word has a larger generation.
+// The members of a job with a variable size: 0 to size - 1 of the role, and all of the other roles. A later
+// membership has a larger generation.
 struct Membership {
   std::int64_t generation = 0;
   std::string role;
@@ -22,11 +22,11 @@ struct Membership {
   friend bool operator==(const Membership&, const Membership&) = default;
 };
 
-// Whether the job's members read their membership: the helper, the launcher and Horovod's host discovery do.
+// Returns true if the job's members read it: the helper, the launcher and Horovod's host discovery do.
 [[nodiscard]] bool readsMembership(const JobSpec& spec);
 
-// What members are told by the job's record, the change that is under way merged; nothing where nobody reads
-// it.
+// Returns the membership by the job's record, with the change that is under way merged; nullopt if its
+// members do not read it.
 [[nodiscard]] std::optional<Membership> membershipOf(const Job& job);
 
 }  // namespace trainyard::model

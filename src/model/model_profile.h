@@ -8,19 +8,19 @@ namespace trainyard::model {
 
 // How gradients are exchanged.
 enum class GradientExchange {
-  kByRoles,          // by parameter servers where the job has a role `ps`, else by all-reduce
+  kByRoles,          // parameter servers if the job has a role `ps`, else all-reduce
   kAllReduce,        // ring or tree, whichever is faster
   kParameterServers  // each holds a part of the parameters
 };
 
-// How fast one GPU of a type trains the model by itself, as label policy.gpuTypeLabel names the type.
+// The speed of a single GPU of a type for the model; label policy.gpuTypeLabel names the type.
 struct TypeSpeed {
   std::string type;
   std::int64_t milliSamplesPerSecond = 0;
   friend bool operator==(const TypeSpeed&, const TypeSpeed&) = default;
 };
 
-// One step that was measured.
+// One measured step.
 struct MeasuredStep {
   std::vector<int> workers;         // on each node that has any, in any order
   std::int64_t batchPerWorker = 0;  // samples
@@ -30,7 +30,7 @@ struct MeasuredStep {
   friend bool operator==(const MeasuredStep&, const MeasuredStep&) = default;
 };
 
-// What a plan is made from: docs/planner.md. 0 stands for what is not known.
+// The input of a plan: docs/planner.md. 0 means unknown.
 struct ModelProfile {
   std::string name;
   std::int64_t parameters = 0;
@@ -39,11 +39,11 @@ struct ModelProfile {
   int layers = 0;
   std::int64_t flopsPerSample = 0;     // of one training step, forward and backward
   std::int64_t batchSize = 0;          // samples in a step over all workers
-  std::int64_t batchPerWorker = 0;     // instead of it, where the global batch grows with the workers
-  std::int64_t maxBatchPerWorker = 0;  // what a worker's memory holds; more is accumulated
+  std::int64_t batchPerWorker = 0;     // in its place, if the global batch grows with the workers
+  std::int64_t maxBatchPerWorker = 0;  // limit of a worker's memory; a larger batch is accumulated
   std::int64_t samples = 0;            // of the data set
   std::int64_t sampleBytes = 0;
-  std::int64_t inputBytesPerSecond = 0;  // that one node reads
+  std::int64_t inputBytesPerSecond = 0;  // that one node can read
   bool synchronous = true;
   GradientExchange exchange = GradientExchange::kByRoles;
   std::vector<TypeSpeed> speeds;

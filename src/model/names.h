@@ -9,7 +9,7 @@ inline constexpr std::string_view kApiVersion = "trainyard.dev/v1alpha1";
 inline constexpr std::string_view kTrainingJobKind = "TrainingJob";
 
 inline constexpr std::string_view kJobNameLabel = "trainyard.dev/job-name";
-// Of placeholder pods: the uid of the job for whose nodes they stand.
+// On placeholder pods: the uid of the job that the nodes are requested for.
 inline constexpr std::string_view kNodesForLabel = "trainyard.dev/nodes-for";
 inline constexpr std::string_view kJobUidLabel = "trainyard.dev/job-uid";
 inline constexpr std::string_view kEpochLabel = "trainyard.dev/epoch";
@@ -24,7 +24,7 @@ inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 inline constexpr std::string_view kGpuProductLabel = "nvidia.com/gpu.product";
 
 inline constexpr std::string_view kDefaultQueue = "default";
-// Of a Namespace: the queue that kDefaultQueue stands for there.
+// On a Namespace: the queue that kDefaultQueue stands for there.
 inline constexpr std::string_view kDefaultQueueLabel = "trainyard.dev/default-queue";
 
 }  // namespace trainyard::model::names

@@ -16,10 +16,10 @@ struct Node {
   std::vector<Taint> taints;
   bool unschedulable = false;     // cordoned
   bool ready = false;             // condition Ready=True
-  base::WallTime readyChanged{};  // when that last changed
+  base::WallTime readyChanged{};  // time of its last change
   bool deleting = false;
   Resources allocatable;
-  int uncountedResources = 0;  // names that it leaves out: model/limits.h
+  int uncountedResources = 0;  // number of ignored names: model/limits.h
 };
 
 }  // namespace trainyard::model

@@ -7,17 +7,17 @@
 
 namespace trainyard::model {
 
-// Who is served first among jobs of equal priority in one queue. A new one: its name and row here, its
-// measure in src/core/order/orderings/, its name in helm/trainyard/values.schema.json, and a scenario. The
-// policy file, the chart and `trainyard replay` then know it.
+// The order of service of jobs with equal priority in one queue. A new ordering needs its name and row here,
+// its measure in src/core/order/orderings/, its name in helm/trainyard/values.schema.json, and a scenario.
+// The policy file, the chart and `trainyard replay` then accept it.
 enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
 
 struct OrderingTraits {
   Ordering ordering;
   std::string_view name;  // in the policy file
-  bool byEstimate;        // orders by nothing but how long jobs say that they run
-  bool learns;            // without an estimate it goes by what others taught
-  bool takesTurns;        // who is ahead may stop who runs, when his turn is over
+  bool byEstimate;        // orders only by jobs' own estimates
+  bool learns;            // without an estimate it uses values learnt from other jobs
+  bool takesTurns;        // a job ahead may preempt a running one after its time slice
 };
 
 inline constexpr std::array kOrderings{

@@ -16,8 +16,8 @@ namespace trainyard::model {
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-// How the first failed container ended (init containers first, then the others in order); the first
-// container's end when none failed.
+// How the first failed container ended (init containers first, then the others in order); if none failed, how
+// the first container ended.
 struct ContainerExit {
   int code = 0;
   std::string reason;  // "OOMKilled", "Error", "Completed"
@@ -25,7 +25,7 @@ struct ContainerExit {
   std::optional<base::WallTime> finishedAt = std::nullopt;  // by the node's clock, whole seconds
 };
 
-// Of a pod that has failed or is a target of a disruption: what rules of users ask for.
+// The facts about a failed or disrupted pod that users' rules match.
 struct PodFailure {
   struct Container {
     std::string name;
@@ -43,13 +43,13 @@ struct PodFailure {
   friend bool operator==(const PodFailure&, const PodFailure&) = default;
 };
 
-// Of a pod that still runs although some of its containers (no init containers) have ended.
+// A pod that still runs although some of its containers (no init containers) have ended.
 struct PartlyEnded {
   std::vector<PodFailure::Container> ended;
   std::vector<std::string> running;
 };
 
-// A gang member's place in its gang, read from labels: a claim, to be checked against the job's record.
+// A pod's identity in its gang, read from labels: a claim, to be checked against the job's record.
 struct MemberLabels {
   std::string jobName;
   std::string role;
@@ -57,7 +57,7 @@ struct MemberLabels {
   std::int64_t epoch = 0;
 };
 
-// Projection of a Pod: what planning, the guard and the failure policy need, nothing else.
+// Projection of a Pod: only the fields that planning, the guard and the failure policy need.
 struct Pod {
   ObjectKey key;
   Uid uid;
@@ -65,16 +65,16 @@ struct Pod {
   Uid controllerUid;           // of the controller owner reference, empty without one
   std::string controllerKind;  // "TrainingJob", "DaemonSet", "Job", …
   std::optional<MemberLabels> member;
-  Uid placeholderOf;  // the TrainingJob that owner and label say it stands for; empty: none
+  Uid placeholderOf;  // the TrainingJob by owner and label of a placeholder; empty: none
 
   NodeName node;                   // spec.nodeName; empty until bound
-  std::optional<NodeName> pinned;  // the single node that required affinity allows by metadata.name
-  NodeName nominated;  // status.nominatedNodeName: where kube-scheduler means to bind it; empty: nowhere
+  std::optional<NodeName> pinned;  // the one node that required affinity allows by metadata.name
+  NodeName nominated;          // status.nominatedNodeName: the node that kube-scheduler intends; empty: none
   std::string schedulerName;   // empty: the cluster's default one
-  bool gated = false;          // any scheduling gate is left
+  bool gated = false;          // it has any scheduling gate
   bool claimsDevices = false;  // spec.resourceClaims; kube-scheduler ignores it until all of them exist
-  bool gangGated = false;      // our gate is among them
-  std::string otherGate = {};  // the first gate that is not ours; empty: none
+  bool gangGated = false;      // it has Trainyard's gate
+  std::string otherGate = {};  // the first foreign gate; empty: none
   bool terminating = false;
   std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp
   base::WallTime created{};
@@ -88,16 +88,16 @@ struct Pod {
   std::string disruptionReason;         // reason of DisruptionTarget=True; empty otherwise
   std::string waitingReason;            // of the first waiting container: "ImagePullBackOff", …
   std::optional<ContainerExit> exit = std::nullopt;
-  std::shared_ptr<const PodFailure> failure = nullptr;  // of one that failed or is disrupted
+  std::shared_ptr<const PodFailure> failure = nullptr;  // for a failed or disrupted pod
 
   std::shared_ptr<const PartlyEnded> partlyEnded = nullptr;
 
   PodShape shape;
-  int uncountedResources = 0;  // names that the shape leaves out: model/limits.h
+  int uncountedResources = 0;  // number of ignored names: model/limits.h
   int priority = 0;
 
   [[nodiscard]] bool bound() const { return !node.empty(); }
-  // A finished pod keeps its name but holds no resources.
+  // A finished pod keeps its name but uses no resources.
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
 };
 

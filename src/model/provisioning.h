@@ -11,26 +11,26 @@
 
 namespace trainyard::model {
 
-// How nodes are asked for that do not exist yet.
+// How nodes that do not exist yet are requested.
 enum class ProvisioningBy {
   kNobody,
   kProvisioningRequest,  // an object of autoscaling.x-k8s.io, which Cluster Autoscaler reads
-  kPlaceholderPods,      // pods that nobody binds, for autoscalers that look at unschedulable pods: Karpenter
+  kPlaceholderPods,      // pods that never bind, for autoscalers that watch unschedulable pods: Karpenter
 };
 
-// The part `provisioning` of the policy file, docs/autoscaling.md. Beside Policy and not in it: no plan
-// depends on it, only what the operator does about those whom no plan can help.
+// The part `provisioning` of the policy file, docs/autoscaling.md. It is separate from Policy because no plan
+// depends on it: the operator applies it to jobs that no plan can place.
 struct ProvisioningPolicy {
   ProvisioningBy by = ProvisioningBy::kNobody;
   std::string className = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
-  std::chrono::milliseconds after{10'000};         // a job waits so long for room before nodes are asked for
-  std::chrono::milliseconds giveUpAfter{900'000};  // for nodes that do not come, or do not help
+  std::chrono::milliseconds after{10'000};         // pending time before nodes are requested
+  std::chrono::milliseconds giveUpAfter{900'000};  // for nodes that do not arrive, or do not help
   std::chrono::milliseconds retryAfter{300'000};   // doubled with each attempt, up to a day
-  int maxJobs = 16;                                // that nodes are asked for at a time
+  int maxJobs = 16;                                // with requested nodes at a time
   friend bool operator==(const ProvisioningPolicy&, const ProvisioningPolicy&) = default;
 };
 
-// What asks for the nodes of one gang: a ProvisioningRequest, or its placeholder pods.
+// The request for the nodes of one gang: a ProvisioningRequest, or its placeholder pods.
 struct NodesRequest {
   ObjectKey key;
   Uid uid;
@@ -44,7 +44,7 @@ struct NodesRequest {
 
 namespace conditions {
 
-// Said of jobs only that nodes were asked for.
+// Set only on jobs with requested nodes.
 inline constexpr std::string_view kNodesRequested = "NodesRequested";
 
 }  // namespace conditions

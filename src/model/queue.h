@@ -16,11 +16,11 @@
 namespace trainyard::model {
 
 // Amounts by resource name, in the resource's own unit (cpu: millicores, memory: bytes, others: pieces),
-// sorted by name. Other than Resources it tells a named zero from a name that is missing: a limit of no GPUs
-// is not the same as no limit.
+// sorted by name. Unlike Resources it separates a zero entry from a missing one: a limit of no GPUs differs
+// from no limit.
 //
-// Besides the names that pods request, a quota may name a type of GPU: kGpuTypePrefix + the value of the
-// node label that tells the type ("gpu-type.trainyard.dev/NVIDIA-A100-SXM4-80GB": 16).
+// Besides the names that pods request, a quota may name a GPU type: kGpuTypePrefix + the value of the node's
+// GPU type label ("gpu-type.trainyard.dev/NVIDIA-A100-SXM4-80GB": 16).
 class Quota {
  public:
   Quota() = default;
@@ -45,31 +45,31 @@ inline constexpr std::string_view kGpuTypePrefix = "gpu-type.trainyard.dev/";
 
 enum class WithinQueue { kNever, kLowerPriority };
 
-// Of labels; an empty one selects everything.
+// A selector of labels; an empty one selects everything.
 struct LabelSelector {
   std::vector<SelectorRequirement> requirements;  // matchLabels are kIn with one value
   friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
 };
 
-// GPUs of all resources that are GPUs together.
+// The sum over all resources that are GPUs.
 struct QueueGpus {
   std::int64_t used = 0;
   std::int64_t guaranteed = 0;
-  std::optional<std::int64_t> limit = std::nullopt;  // absent where one of the resources has none
+  std::optional<std::int64_t> limit = std::nullopt;  // absent if one of the resources has none
   friend bool operator==(const QueueGpus&, const QueueGpus&) = default;
 };
 
 struct QueueStatus {
   std::int64_t observedGeneration = 0;
-  Quota usage = {};                              // of this queue and of those below it
-  std::optional<QueueGpus> gpus = std::nullopt;  // absent until it is written
-  // Resource seconds, halved every half-life; `decayedAt` is when they were right.
+  Quota usage = {};                              // of this queue and its descendants
+  std::optional<QueueGpus> gpus = std::nullopt;  // absent until the first write
+  // Resource seconds, halved every half-life; `decayedAt` is the time of these values.
   Quota decayedUsage = {};
   std::optional<base::WallTime> decayedAt = std::nullopt;
-  std::int64_t share = 0;      // dominant share held, in thousandths of the cluster
-  std::int64_t fairShare = 0;  // entitled to now, in the same unit
-  int waiting = 0;             // jobs of this queue and of those below it
-  int placed = 0;              // the same
+  std::int64_t share = 0;      // held dominant share, in thousandths of the cluster
+  std::int64_t fairShare = 0;  // present fair share, in the same unit
+  int waiting = 0;             // jobs of this queue and its descendants
+  int placed = 0;              // as for waiting
   std::vector<Condition> conditions = {};
   friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };
@@ -83,13 +83,13 @@ struct Queue {
   QueueName parent = {};  // empty: a root
   std::int64_t weight = 1;
   Quota guaranteed = {};
-  Quota limit = {};  // a resource that is not named has none
+  Quota limit = {};  // a resource without an entry has no limit
   bool reclaim = true;
   WithinQueue withinQueue = WithinQueue::kLowerPriority;
   LabelSelector namespaceSelector = {};
   QueueStatus status = {};
-  std::string specError = {};  // why the spec cannot be used, naming the field; empty when it can
-  // PriorityClasses that its jobs may name; absent: all but those of the system.
+  std::string specError = {};  // why the spec is not usable, with the field; empty if it is
+  // PriorityClasses that its jobs may name; absent: all but the system's.
   std::optional<std::vector<std::string>> allowedPriorityClasses = std::nullopt;
 };
 
@@ -100,7 +100,7 @@ struct PriorityClass {
   bool preempts = true;  // preemptionPolicy: PreemptLowerPriority
 };
 
-// What of a Namespace decides: its labels.
+// The part of a Namespace that affects scheduling: its labels.
 struct Namespace {
   std::string name;
   Uid uid;

@@ -10,33 +10,33 @@
 
 namespace trainyard::model {
 
-// How fast a job trains with so many members of its elastic role.
+// The speed of a job with this many members of its elastic role.
 struct SpeedPoint {
   int replicas = 0;
   std::int64_t milliSamplesPerSecond = 0;  // of the whole job
   friend bool operator==(const SpeedPoint&, const SpeedPoint&) = default;
 };
 
-// Who chose how many members the elastic role is to have.
+// The decider of the elastic role's size.
 enum class SizeOwner {
   kSpec,       // spec.elastic.replicas, as written
-  kCluster,    // the optimizer: what is free is put to use, and shared
-  kPreemption  // others had a right to what it gave up
+  kCluster,    // the optimizer: free capacity is used, and shared
+  kPreemption  // other jobs had a right to the capacity that it released
 };
 
-// How far the handshake of a resize with the job has come.
+// The progress of a resize handshake with the job.
 enum class ResizeStep { kNone, kCheckpointing, kDraining, kResizing, kRestoring };
 
-// status.resize: what is known of a job's sizes. Which members it has is told by its gang record alone.
+// status.resize: the sizes of a job. Only the gang record has its actual members.
 struct ResizeStatus {
   std::optional<int> desired = std::nullopt;  // members of the elastic role; absent: spec.elastic.replicas
   SizeOwner decidedBy = SizeOwner::kSpec;
-  std::string message;  // why this size, in a sentence
+  std::string message;  // the reason for this size, in one sentence
   ResizeStep step = ResizeStep::kNone;
   std::optional<base::WallTime> deadline = std::nullopt;  // of that step
   std::optional<base::WallTime> cooldownUntil =
-      std::nullopt;                                // until then nobody resizes it of his own accord
-  std::int64_t count = 0;                          // resizes that came true
+      std::nullopt;                                // no automatic resize of the job before this time
+  std::int64_t count = 0;                          // completed resizes
   std::vector<std::int64_t> lastPauseMillis = {};  // without training, newest first, at most 8
   std::vector<SpeedPoint> speeds = {};             // measured, by size
   friend bool operator==(const ResizeStatus&, const ResizeStatus&) = default;

@@ -15,7 +15,7 @@ Resources::Extended::const_iterator placeOf(const Resources::Extended& all, std:
                           [](const auto& entry, std::string_view key) { return entry.first < key; });
 }
 
-// Of what is wanted, as it is to be compared: every node has one of what only one pod of it may have.
+// The amount to compare with a request: every node has one unit of each resource that only one pod may have.
 std::int64_t roomFor(const Resources& room, std::string_view name) {
   return room.extended(name) + (isOneANode(name) ? 1 : 0);
 }

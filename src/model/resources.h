@@ -19,8 +19,8 @@ struct Bytes {
   friend auto operator<=>(Bytes, Bytes) = default;
 };
 
-// How much of one resource is wanted and how much is there, in the resource's own unit
-// (cpu: millicores, memory: bytes, others: pieces).
+// The requested and the available amount of one resource, in the resource's own unit (cpu: millicores,
+// memory: bytes, others: pieces).
 struct ResourceShortfall {
   std::string resource;
   std::int64_t wanted = 0;
@@ -28,7 +28,7 @@ struct ResourceShortfall {
 };
 
 // An amount of every resource. Sums saturate instead of overflowing: an absurd request must look too large,
-// never small. Amounts may become negative by subtract() (an over-committed node has negative free room).
+// never small. Amounts may become negative by subtract() (as the free capacity of an over-committed node).
 class Resources {
  public:
   Millicores cpu{};
@@ -38,23 +38,23 @@ class Resources {
 
   using Extended = std::vector<std::pair<std::string, std::int64_t>>;
 
-  // Amount of an extended resource ("nvidia.com/gpu"); 0 when absent.
+  // Amount of an extended resource ("nvidia.com/gpu"); 0 if absent.
   [[nodiscard]] std::int64_t extended(std::string_view name) const;
   void setExtended(std::string_view name, std::int64_t amount);
   // Sorted by name, without zeros.
   [[nodiscard]] const Extended& extendedAll() const { return extended_; }
-  // Of all that are GPUs, model/gpu_resources.h.
+  // The sum of all GPU resources, model/gpu_resources.h.
   [[nodiscard]] std::int64_t gpus() const;
 
   void add(const Resources& other);
   void subtract(const Resources& other);
-  // The same, but nothing becomes less than 0.
+  // Like subtract(), but no amount falls below 0.
   void subtractUpTo(const Resources& other);
-  // Per resource the larger of both (init containers, inherited places).
+  // Takes the larger amount of each resource (init containers, inherited nodes).
   void raiseTo(const Resources& other);
   [[nodiscard]] Resources times(std::int64_t count) const;
 
-  // Whether `wanted` fits into this amount. Resources not asked for do not matter, even when negative.
+  // Returns true if `wanted` fits into this amount. Unrequested resources do not count, even negative.
   [[nodiscard]] bool covers(const Resources& wanted) const;
   // The first resource that does not fit (cpu, memory, ephemeral-storage, pods, then extended by name).
   [[nodiscard]] std::optional<ResourceShortfall> shortfallFor(const Resources& wanted) const;
@@ -64,7 +64,7 @@ class Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 
  private:
-  // One walk over both, however many names there are: of what a node has less its pods there may be many.
+  // One pass over both lists, which may be long: a node less its pods can have many names.
   template <typename Combine>
   void combine(const Resources& other, Combine op);
 

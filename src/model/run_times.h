@@ -11,15 +11,15 @@
 
 namespace trainyard::model {
 
-// A job that ended by itself.
+// A job that succeeded.
 struct PastRun {
   base::WallTime submitted{};   // to the second
-  std::chrono::seconds ran{0};  // in all, however often it was interrupted
-  std::uint32_t job = 0;        // tells jobs of a sweep apart that were submitted and ended together
+  std::chrono::seconds ran{0};  // total, across all interruptions
+  std::uint32_t job = 0;        // separates jobs of a sweep with equal start and end
   friend auto operator<=>(const PastRun&, const PastRun&) = default;
 };
 
-// What jobs of each kind took (core/order/run_time_model.h says what a kind is). Those of a kind are sorted.
+// The run times of each kind of job (core/order/run_time_model.h defines a kind), sorted within a kind.
 struct RunTimes {
   std::map<std::string, std::vector<PastRun>> kinds;
   friend bool operator==(const RunTimes&, const RunTimes&) = default;

@@ -9,7 +9,7 @@
 
 namespace trainyard::model {
 
-// Sets one condition as metav1 wants it: lastTransitionTime moves only when the status does.
+// Sets one condition by the rules of metav1: lastTransitionTime changes only with the status.
 void setCondition(std::vector<model::Condition>& conditions, std::string_view type,
                   model::ConditionStatus status, std::string_view reason, std::string message,
                   base::WallTime now, std::int64_t generation);

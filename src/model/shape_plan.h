@@ -15,15 +15,15 @@ struct PlannedRole {
   friend bool operator==(const PlannedRole&, const PlannedRole&) = default;
 };
 
-// status.plan: the shape that was chosen for a job with spec.plan.mode Auto.
+// status.plan: the chosen shape of a job with spec.plan.mode Auto.
 struct ShapePlan {
-  std::int64_t generation = 0;  // of the spec that it was made for
+  std::int64_t generation = 0;  // generation of its spec
   std::vector<PlannedRole> roles = {};
-  std::string gpuType;  // on which it is fastest for what it costs; empty: any
-  int nodes = 0;        // over how many it is best spread
+  std::string gpuType;  // the type with the best speed for its cost; empty: any
+  int nodes = 0;        // the best number of nodes
   std::int64_t stepMicros = 0;
   std::int64_t milliSamplesPerSecond = 0;
-  std::string message;  // why this shape
+  std::string message;  // the reason for this shape
   base::WallTime at{};
   friend bool operator==(const ShapePlan&, const ShapePlan&) = default;
 };

@@ -7,8 +7,8 @@
 
 namespace trainyard::model {
 
-// A list of shared objects that is itself shared: copying it copies one pointer. Whoever changes a list that
-// others have too gets one of its own first.
+// A list of shared objects that is itself shared: a copy costs one pointer. An edit of a list with other
+// owners first creates a private copy (copy on write).
 template <typename T>
 class SharedList {
  public:
@@ -40,9 +40,9 @@ class SharedList {
   }
   void push_back(Pointer item) { edit().push_back(std::move(item)); }  // NOLINT(*-naming)
 
-  // The same list, not an equal one.
+  // The same list object, not an equal one.
   [[nodiscard]] bool isSameAs(const SharedList& other) const { return items_ == other.items_; }
-  // Of the same objects.
+  // Equal if both hold the same objects.
   friend bool operator==(const SharedList& a, const SharedList& b) {
     return a.isSameAs(b) || a.items() == b.items();
   }

@@ -14,8 +14,8 @@
 
 namespace trainyard::model {
 
-// A node on which a member of a gang has ended, or from which one has gone, a moment ago, by the clock of
-// whoever saw it.
+// A node on which a gang's member has just ended, or from which one has just been removed, by the clock of
+// the observing process.
 struct FreedNode {
   NodeName node;
   Uid job;  // of the gang
@@ -23,9 +23,9 @@ struct FreedNode {
   friend bool operator==(const FreedNode&, const FreedNode&) = default;
 };
 
-// The cluster at one moment, as the caches saw it. Immutable: lists that did not change and objects are
-// shared with the cache and with older snapshots. Every list is sorted by name (namespace first), so that
-// equal clusters make equal snapshots.
+// The cluster at one moment, as the caches have it. Immutable: unchanged lists and objects are shared with
+// the cache and with older snapshots. Every list is sorted by name (namespace first), so equal clusters make
+// equal snapshots.
 struct Snapshot {
   base::WallTime now{};
   SharedList<Node> nodes;
@@ -35,8 +35,8 @@ struct Snapshot {
   SharedList<PriorityClass> priorityClasses;
   SharedList<Namespace> namespaces = {};
   Policy policy = {};
-  std::shared_ptr<const RunTimes> runTimes = nullptr;  // absent: nothing was learnt
-  std::vector<FreedNode> freed = {};                   // the earliest first; lost with whoever saw them
+  std::shared_ptr<const RunTimes> runTimes = nullptr;  // absent: no run times recorded
+  std::vector<FreedNode> freed = {};                   // earliest first; lost with the process
 };
 
 }  // namespace trainyard::model

@@ -14,7 +14,7 @@ std::string addressOf(const Job& job, std::string_view role, int index) {
 
 }  // namespace
 
-// Written by hand: names of roles and hosts hold nothing that JSON would have to escape.
+// Written without a JSON library: names of roles and hosts contain nothing to escape.
 std::string tensorFlowRole(const Job& job, const Role& role) {
   if (role.name == "evaluator") return {};
   const int members = toldMembers(job, role);

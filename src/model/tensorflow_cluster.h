@@ -7,18 +7,18 @@
 
 namespace trainyard::model {
 
-// The inside of `cluster` in a TF_CONFIG, as large as the gang is by its record.
+// The content of `cluster` in a TF_CONFIG, with the gang's size in its record.
 
-// "role":["host:port",…]; empty for the evaluator, which others would wait for if it were named.
+// "role":["host:port",…]; empty for the evaluator: the others would wait for a listed one.
 [[nodiscard]] std::string tensorFlowRole(const Job& job, const Role& role);
 
 // All roles.
 [[nodiscard]] std::string tensorFlowCluster(const Job& job);
 
-// "role":{"index":"host:port"}: one task of its role and no other, which TensorFlow takes as well.
+// "role":{"index":"host:port"}: one task of the role only, which TensorFlow accepts as well.
 [[nodiscard]] std::string tensorFlowTask(const Job& job, std::string_view role, int index);
 
-// With parameter servers no worker talks to another one.
+// With parameter servers, workers do not connect to each other.
 [[nodiscard]] bool hasParameterServers(const JobSpec& spec);
 
 }  // namespace trainyard::model

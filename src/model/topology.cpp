@@ -17,7 +17,7 @@ const std::vector<Preset>& presets() {
   static const std::vector<Preset> kPresets = {
       {"default",
        {{"block", "cloud.provider.com/topology-block"}, {"rack", "cloud.provider.com/topology-rack"}}},
-      // As many tiers as its fabrics have so far; tier 0 is the switch that the node hangs on.
+      // All tiers that known fabrics have; tier 0 is the switch that the node is attached to.
       {"topograph",
        {{"tier-3", "fabric.topograph.run/tier-3"},
         {"tier-2", "fabric.topograph.run/tier-2"},
@@ -39,7 +39,7 @@ const std::vector<Preset>& presets() {
        {{"block", "cloud.google.com/gce-topology-block"},
         {"subblock", "cloud.google.com/gce-topology-subblock"},
         {"host", "cloud.google.com/gce-topology-host"}}},
-      // Layer 1 is the top. The capacity block is a reservation, not a place: it is left out.
+      // Layer 1 is the top. The capacity block is left out: it is a reservation, not a location.
       {"aws",
        {{"layer-1", "topology.k8s.aws/network-node-layer-1"},
         {"layer-2", "topology.k8s.aws/network-node-layer-2"},

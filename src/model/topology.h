@@ -10,7 +10,7 @@ namespace trainyard::model {
 // One level of the network, from the widest to the tightest; `node` is the last.
 struct TopologyLevel {
   std::string name;      // "rack", as in spec.locality
-  std::string labelKey;  // node label whose value names the domain
+  std::string labelKey;  // node label with the domain's name as value
   friend bool operator==(const TopologyLevel&, const TopologyLevel&) = default;
 };
 
@@ -30,10 +30,10 @@ struct TopologyLevel {
 //   gke               Google Kubernetes Engine: block, sub-block, host
 //   aws               Amazon EC2: three network layers, then the UltraServer
 //   oci               Oracle Cloud: network block, rack
-// Every preset begins with the zone and ends with the node. Labels that a node lacks cost nothing: see
+// Every preset begins with the zone and ends with the node. Labels that a node lacks do no harm: see
 // core/ledger/domains.h.
 [[nodiscard]] std::optional<std::vector<TopologyLevel>> topologyPreset(std::string_view name);
-// In the order above.
+// The names, in the order above.
 [[nodiscard]] const std::vector<std::string>& topologyPresetNames();
 
 }  // namespace trainyard::model

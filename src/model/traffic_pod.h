@@ -12,25 +12,25 @@
 
 namespace trainyard::model {
 
-// Of pods whose traffic agents order: one line of JSON, codec/traffic_pod.h. Beside names.h, which all the
-// programs include, because only the agent reads it.
+// An annotation of pods with traffic that agents order: one line of JSON, codec/traffic_pod.h. It is not in
+// names.h, which all programs include, because only the agent reads it.
 inline constexpr std::string_view kTrafficAnnotation = "trainyard.dev/network";
 
-// What the operator tells of a job's traffic in an annotation of its pods.
+// The operator's order for a job's traffic, in an annotation of its pods.
 struct TrafficOrder {
-  bool off = false;                                             // left alone
+  bool off = false;                                             // traffic is not ordered
   std::optional<int> band = std::nullopt;                       // absent: the agent chooses
-  std::optional<base::WallTime> since = std::nullopt;           // when the job was made
-  std::optional<std::chrono::seconds> expected = std::nullopt;  // how long it is expected to run
+  std::optional<base::WallTime> since = std::nullopt;           // creation time of the job
+  std::optional<std::chrono::seconds> expected = std::nullopt;  // expected run time
   friend bool operator==(const TrafficOrder&, const TrafficOrder&) = default;
 };
 
-// Projection of a gang's pod: what the node agent needs, nothing else.
+// Projection of a gang's pod: only the fields that the node agent needs.
 struct TrafficPod {
   ObjectKey key;
   Uid uid;
   std::string resourceVersion;
-  Uid jobUid;           // of the controlling TrainingJob; empty: no member
+  Uid jobUid;           // the controlling TrainingJob; empty: no member
   std::string jobName;  // for messages
   std::string role;
   base::WallTime created{};
@@ -38,7 +38,7 @@ struct TrafficPod {
   bool finished = false;
   bool hostNetwork = false;
   std::vector<std::string> addresses;  // status.podIPs
-  std::vector<int> ports;              // that its containers declare
+  std::vector<int> ports;              // declared by its containers
   TrafficOrder order;
 };
 

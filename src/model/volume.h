@@ -13,7 +13,7 @@
 
 namespace trainyard::model {
 
-// Projections of what decides where a pod with volumes may run, nothing else.
+// Projections of the objects that decide where a pod with volumes may run.
 
 // spec.accessModes of a claim or volume.
 struct AccessModes {
@@ -21,7 +21,7 @@ struct AccessModes {
   bool many = false;     // ReadWriteMany or ReadOnlyMany
   bool oncePod = false;  // ReadWriteOncePod
 
-  // As Kubernetes' attach/detach controller decides: a volume for a single node.
+  // Returns true for a volume for a single node, as Kubernetes' attach/detach controller decides.
   [[nodiscard]] bool oneNode() const { return (once || oncePod) && !many; }
   [[nodiscard]] bool covers(const AccessModes& wanted) const {
     return (once || !wanted.once) && (many || !wanted.many) && (oncePod || !wanted.oncePod);
@@ -32,17 +32,17 @@ struct AccessModes {
 // A PersistentVolumeClaim.
 struct VolumeClaim {
   ObjectKey key;
-  std::string volume;        // that it is or is to be bound to; empty: any
+  std::string volume;        // its bound or requested volume; empty: any
   std::string storageClass;  // empty: none
   bool bound = false;
   bool deleting = false;
   AccessModes modes = {};
   std::int64_t bytes = 0;      // requested
-  NodeName selectedNode = {};  // for which kube-scheduler has its volume made; empty: none
+  NodeName selectedNode = {};  // the node that kube-scheduler selected for provisioning; empty: none
   friend bool operator==(const VolumeClaim&, const VolumeClaim&) = default;
 };
 
-// A PersistentVolume; without terms it can be reached from everywhere.
+// A PersistentVolume; without terms it is reachable from everywhere.
 struct Volume {
   std::string name;
   std::optional<std::vector<NodeSelectorTerm>> affinity;
@@ -57,13 +57,13 @@ struct Volume {
 
 struct StorageClass {
   std::string name;
-  bool waitsForConsumer = false;  // binds when a pod that uses the claim has its node
+  bool waitsForConsumer = false;  // binds once a pod that uses the claim has a node
   std::string provisioner = {};
   bool isDefault = false;
-  // allowedTopologies; absent: its volumes are made for every node.
+  // allowedTopologies; absent: it provisions volumes for every node.
   std::optional<std::vector<NodeSelectorTerm>> topologies = std::nullopt;
 
-  // Its volumes are made by people, not on demand: local disks.
+  // Administrators create its volumes, there is no provisioner: local disks.
   [[nodiscard]] bool isStatic() const { return provisioner == "kubernetes.io/no-provisioner"; }
   friend bool operator==(const StorageClass&, const StorageClass&) = default;
 };
@@ -75,14 +75,14 @@ struct CsiDriver {
   friend bool operator==(const CsiDriver&, const CsiDriver&) = default;
 };
 
-// A CSINode: how many volumes of each driver a node takes, where that is limited. Sorted by driver.
+// A CSINode: the node's limit of volumes per driver, if there is one. Sorted by driver.
 struct CsiNode {
   NodeName node;
   std::vector<std::pair<std::string, std::int64_t>> limits;
   friend bool operator==(const CsiNode&, const CsiNode&) = default;
 };
 
-// A pod that has its node and uses a claim.
+// A bound pod that uses a claim.
 struct ClaimUse {
   ObjectKey pod;
   Uid owner;  // its controller

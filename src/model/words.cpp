@@ -14,7 +14,7 @@ std::string binaryAmount(std::int64_t bytes) {
     bytes /= 1024;
     ++suffix;
   }
-  // A node's odd "131899012Ki" is read more easily as 125.7Gi; one decimal, rounded down, never overstates.
+  // "125.7Gi" is easier to read than a node's "131899012Ki"; rounding down to one decimal never overstates.
   double shown = static_cast<double>(bytes);
   bool exact = true;
   while (suffix + 1 < kSuffixes.size() && shown >= 10'240) {

@@ -77,7 +77,7 @@ bool addExtension(X509* certificate, X509* issuer, int nid, const char* value) {
   return added;
 }
 
-// Name by name and not as one text, in which a comma would begin another name.
+// Adds name by name, because in one text a comma would start another name.
 bool addDnsNames(X509* certificate, const std::vector<std::string>& dnsNames) {
   if (dnsNames.empty()) return true;
   const NamesPtr names(GENERAL_NAMES_new());
@@ -100,7 +100,7 @@ bool addDnsNames(X509* certificate, const std::vector<std::string>& dnsNames) {
   return X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, 0) == 1;
 }
 
-// Subject, validity, key and serial number; the rest and the signature are the caller's.
+// Sets subject, validity, key and serial number; the caller adds the rest and signs.
 CertPtr begin(const std::string& commonName, const Validity& validity, EVP_PKEY* key) {
   CertPtr certificate(X509_new());
   const bool good = certificate && key != nullptr &&

@@ -1,5 +1,5 @@
-// The only file that knows cpprestsdk. What it guards against is said where it does so.
-#define _TURN_OFF_PLATFORM_STRING  // else cpprestsdk defines a macro U, which fmt uses as a name
+// The only file that uses cpprestsdk. Workarounds for it are explained where they are made.
+#define _TURN_OFF_PLATFORM_STRING  // otherwise cpprestsdk defines a macro U, a name in fmt
 #include "net/client.h"
 
 #include <algorithm>
@@ -25,11 +25,11 @@
 #include "net/stream_delivery.h"
 #include "net/tls_material.h"
 
-// cpprestsdk makes a TLS context for every connection and has it read the system's whole CA bundle (50 ms and
-// more), which TlsMaterial then throws away. This definition wins over libssl's for every library of the
-// process, so nothing is read. An empty file named by SSL_CERT_FILE would do as well, but child processes
-// (credential plugins of a kubeconfig) would inherit it and trust nobody. Should it ever not win, connections
-// are only slower.
+// cpprestsdk makes a TLS context for every connection, which reads the system's whole CA bundle (50 ms and
+// more); TlsMaterial then discards it. This definition overrides libssl's for every library of the process,
+// so nothing is read. (Lost: an empty file named by SSL_CERT_FILE. Child processes, such as credential
+// plugins of a kubeconfig, would inherit it and trust no CA.) If the definition is ever not effective,
+// connections are only slower.
 extern "C" __attribute__((visibility("default"), used)) int SSL_CTX_set_default_verify_paths(SSL_CTX*) {
   return 1;
 }
@@ -42,31 +42,31 @@ using base::fail;
 using base::Result;
 using Clock = std::chrono::steady_clock;
 
-// cpprestsdk's own timeout restarts with every chunk, so ours decide and this one must never be the first.
+// cpprestsdk's own timeout restarts with every chunk; it must never expire before the timeout of this file.
 constexpr std::chrono::hours kLibraryTimeout{24};
 constexpr std::size_t kChunkBytes = 1u << 20;
 constexpr std::size_t kMaxWaitingBytes = 8u << 20;
 
-// cpprestsdk's threads run until the end of the process, past the exit handler by which OpenSSL would free
-// what they are using. Before main, because that handler is installed by whoever uses OpenSSL first.
+// cpprestsdk's threads run until the end of the process, beyond the exit handler by which OpenSSL frees what
+// they use. This runs before main, because the first use of OpenSSL installs the handler.
 [[maybe_unused]] const bool kOpensslStays = OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr) == 1;
 
 boost::asio::io_context& ioContext() { return crossplat::threadpool::shared_instance().service(); }
 
-// The pool belongs to the process; its default of 40 threads costs more than half the throughput.
+// The pool belongs to the process; its default of 40 threads costs more than half of the throughput.
 void startThreadPoolOnce(std::size_t threads) {
   static const bool ours = [threads] {
     try {
       crossplat::threadpool::initialize_with_threads(std::max<std::size_t>(threads, 2));
       return true;
     } catch (const std::exception&) {
-      return false;  // running already, with a size that will do
+      return false;  // already running, with a usable size
     }
   }();
   static_cast<void>(ours);
 }
 
-// What both buffers below have in common: cpprestsdk only ever calls _getn and _putn, the rest refuses.
+// The common part of both buffers below: cpprestsdk only calls _getn and _putn; the other calls fail.
 class InertBuffer : public Concurrency::streams::details::streambuf_state_manager<std::uint8_t> {
  public:
   using streambuf_state_manager::streambuf_state_manager;
@@ -110,17 +110,17 @@ class InertBuffer : public Concurrency::streams::details::streambuf_state_manage
   void _commit(std::size_t) override {}
 };
 
-// The body of a request. Not seekable on purpose: cpprestsdk silently re-sends a request whose reused
-// connection was closed by the server, POST included, unless it cannot rewind the body. Writes without a body
-// get an empty one.
+// The body of a request. It is deliberately not seekable: cpprestsdk silently re-sends a request, POST
+// included, if the server closed its reused connection, unless the body cannot be rewound. Writes without a
+// body get an empty one.
 class BodySource final : public InertBuffer {
  public:
   explicit BodySource(std::string body) : InertBuffer(std::ios_base::in), body_(std::move(body)) {}
 
   [[nodiscard]] std::size_t length() const { return body_.size(); }
-  // True when there is a body and none of it went out: the server cannot have carried the request out.
+  // True if there is a body and none of it was sent: the server cannot have executed the request.
   [[nodiscard]] bool untouched() const { return !body_.empty() && !touched_; }
-  // What was not sent yet never will be.
+  // The rest of the body is never sent.
   void abandon() { abandoned_ = true; }
 
  protected:
@@ -142,9 +142,9 @@ class BodySource final : public InertBuffer {
   std::atomic<bool> abandoned_ = false;
 };
 
-// Hands each piece of an answer's body on as it arrives. cpprestsdk reads on when the returned task is done,
-// so an unfinished one is the back-pressure that its own buffers lack, and a failed one closes the
-// connection.
+// Passes on each piece of an answer's body as it arrives. cpprestsdk reads on when the returned task
+// completes, so an unfinished task provides the back-pressure that its own buffers lack. A failed task closes
+// the connection.
 class BodySink final : public InertBuffer {
  public:
   using Take = std::function<pplx::task<std::size_t>(std::string_view)>;
@@ -163,7 +163,7 @@ pplx::task<std::size_t> refuseBody(const char* why) {
   return pplx::task_from_exception<std::size_t>(std::runtime_error(why));
 }
 
-// Why the last certificate was refused: the handshake itself only says that it was.
+// Keeps why the last certificate was refused: the handshake itself reports only the refusal.
 class TlsVerdict {
  public:
   void set(std::string text) {
@@ -179,7 +179,7 @@ class TlsVerdict {
     const int good = X509_verify_cert(context);
     if (good != 1) {
       const int error = X509_STORE_CTX_get_error(context);
-      // cpprestsdk's check of the name refuses without saying why.
+      // cpprestsdk's check of the name refuses without a reason.
       const bool unnamed = error == X509_V_OK || error == X509_V_ERR_UNSPECIFIED;
       static_cast<TlsVerdict*>(self)->set(unnamed ? "the certificate is not for this name"
                                                   : X509_verify_cert_error_string(error));
@@ -192,20 +192,20 @@ class TlsVerdict {
   std::string text_;
 };
 
-// One request on its way. Owned by whoever waits for it and by cpprestsdk's continuations.
+// One request in flight. Owned by its handle or queue, and by cpprestsdk's continuations.
 class Operation {
  public:
   Operation() = default;
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
   virtual ~Operation() = default;
-  // Gives up without any callback.
+  // Cancels without any callback.
   virtual void drop() = 0;
 };
 
 class SendOperation;
 
-// Without the brackets around an IPv6 address.
+// Returns the host without the brackets around an IPv6 address.
 std::string bareHost(const std::string& url) {
   std::string host = web::uri(url).host();
   return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
@@ -213,8 +213,8 @@ std::string bareHost(const std::string& url) {
 
 bool isIpv6(const std::string& host) { return host.find(':') != std::string::npos; }
 
-// cpprestsdk hands the host to the resolver as it stands, which takes an IPv6 address without brackets only.
-// A proxy resolves it itself.
+// cpprestsdk passes the host unchanged to the resolver, which accepts an IPv6 address without brackets only.
+// A proxy resolves the host itself.
 web::uri dialledUrl(const ClientOptions& options) {
   const web::uri url(options.url);
   const std::string host = bareHost(options.url);
@@ -222,8 +222,8 @@ web::uri dialledUrl(const ClientOptions& options) {
   return web::uri_builder(url).set_host(host).to_uri();
 }
 
-// The Host header where it is not what cpprestsdk writes. It holds the certificate against that name as well,
-// so that over TLS an IPv6 address stands there without brackets and port; API servers do not look.
+// Returns the Host header if it differs from cpprestsdk's. cpprestsdk also verifies the certificate against
+// it, so over TLS an IPv6 address has neither brackets nor port; API servers ignore the header.
 std::string hostHeader(const ClientOptions& options) {
   if (options.tls && !options.tls->serverName.empty()) return options.tls->serverName;
   const std::string host = bareHost(options.url);
@@ -233,7 +233,7 @@ std::string hostHeader(const ClientOptions& options) {
   return url.port() > 0 ? fmt::format("[{}]:{}", host, url.port()) : fmt::format("[{}]", host);
 }
 
-// What a client and its operations share. It outlives the client until the last continuation has run.
+// The state shared by a client and its operations. It outlives the client until the last continuation.
 class Core : public std::enable_shared_from_this<Core> {
  public:
   Core(ClientOptions clientOptions, base::Executor& loop, std::shared_ptr<const TlsMaterial> tls)
@@ -243,28 +243,28 @@ class Core : public std::enable_shared_from_this<Core> {
         verdict_(std::make_shared<TlsVerdict>()),
         client_(makeClient(std::move(tls))) {}
 
-  // A client's connections keep the identity they were opened with, so new ones need a new client. The old
-  // one lives as long as its requests.
+  // A client's connections keep the identity they were opened with, so a new identity needs a new client. The
+  // old one lives as long as its requests.
   void useTls(std::shared_ptr<const TlsMaterial> tls) {
     auto fresh = makeClient(std::move(tls));
     const std::lock_guard lock(mutex_);
     client_.swap(fresh);
   }
 
-  // Starts the request now or when its turn comes.
+  // Starts the request now or in its turn.
   void admit(const std::shared_ptr<SendOperation>& operation);
   void add(const std::shared_ptr<Operation>& operation) {
     const std::lock_guard lock(mutex_);
     operations_.emplace(operation.get(), operation);
   }
-  // `hadSlot`: it counted as under way, and the next one may start.
+  // `hadSlot`: the operation counted as in flight, and the next one may start.
   void remove(const Operation* operation, bool hadSlot);
-  // Runs `task` on the loop unless the client is gone by then.
+  // Runs `task` on the loop, unless the client is gone by then.
   void postToLoop(base::Task task);
-  // The loop's thread: no callback runs after it.
+  // Called on the loop's thread: no callback runs after it.
   void close();
 
-  // Sends; exceptions arrive in the task.
+  // Sends the request; exceptions arrive in the task.
   [[nodiscard]] pplx::task<web::http::http_response> start(const HttpRequest& request,
                                                            const std::shared_ptr<BodySource>& source,
                                                            BodySink::Take take,
@@ -321,7 +321,7 @@ class SendOperation final : public Operation, public std::enable_shared_from_thi
     });
   }
 
-  // Called once, by the core, when it may start.
+  // Called once by the core when the request may start.
   void begin() {
     {
       const std::lock_guard lock(mutex_);
@@ -335,7 +335,7 @@ class SendOperation final : public Operation, public std::enable_shared_from_thi
         });
   }
 
-  // False when it is over already; else it counts as under way until it tells the core otherwise.
+  // Returns false if the request has ended; otherwise it counts as in flight until the core removes it.
   [[nodiscard]] bool takeSlot() {
     const std::lock_guard lock(mutex_);
     hasSlot_ = !finished_;
@@ -394,7 +394,7 @@ class SendOperation final : public Operation, public std::enable_shared_from_thi
     cancel_.cancel();
   }
 
-  // True for the first caller, who alone may use done_.
+  // Returns true for the first caller, which alone may use done_.
   bool close() {
     bool hadSlot = false;
     {
@@ -458,13 +458,13 @@ class StreamOperation final : public Operation, public std::enable_shared_from_t
     });
   }
 
-  // The loop's thread.
+  // Called on the loop's thread.
   void drop() override {
     delivery_->cancel();
     shutDown();
   }
 
-  // The first call decides how the stream ends.
+  // The first call determines how the stream ends.
   void end(Result<HttpResponse> result) {
     if (delivery_->finish(std::move(result))) shutDown();
   }
@@ -474,14 +474,14 @@ class StreamOperation final : public Operation, public std::enable_shared_from_t
     const std::lock_guard lock(mutex_);
     if (delivery_->over()) return refuseBody("stream is over");
     if (headSeen_) return takeBody(piece);
-    // The head is on its way to another thread; until it is known whether these are lines, nothing more is
-    // read.
+    // The head is being passed to another thread. Nothing more is read until it is known whether the answer
+    // is a stream of lines.
     early_.assign(piece);
     earlyTaken_ = pplx::task_completion_event<std::size_t>();
     return pplx::create_task(earlyTaken_);
   }
 
-  // Under mutex_.
+  // Requires mutex_.
   pplx::task<std::size_t> takeBody(std::string_view piece) {
     lastHeard_ = Clock::now();
     if (head_.status != 200) {
@@ -624,7 +624,7 @@ web::http::client::http_client_config Core::makeConfig(std::shared_ptr<const Tls
   web::http::client::http_client_config config;
   config.set_timeout(kLibraryTimeout);
   config.set_chunksize(kChunkBytes);
-  // Following a redirect would send the Authorization header to whatever host it names.
+  // Following a redirect would send the Authorization header to any host that it names.
   config.set_max_redirects(0);
   if (!options.proxy.empty()) config.set_proxy(web::web_proxy(web::uri(options.proxy)));
   if (!tls) return config;
@@ -668,8 +668,8 @@ pplx::task<web::http::http_response> Core::start(const HttpRequest& request,
 }
 
 base::Error Core::errorFrom(std::exception_ptr exception, const BodySource& source) const {
-  // cpprestsdk's error codes mean little, so its words decide; those it might use elsewhere fall to the safe
-  // side.
+  // cpprestsdk's error codes are unspecific, so its messages decide; messages that may have other causes
+  // count as an unknown outcome.
   constexpr std::array<std::string_view, 4> kBeforeSending = {
       "Error resolving address", "Failed to resolve address", "Failed to connect to any resolved endpoint",
       "Error in SSL handshake"};
@@ -679,7 +679,7 @@ base::Error Core::errorFrom(std::exception_ptr exception, const BodySource& sour
     std::rethrow_exception(std::move(exception));
   } catch (const web::http::http_exception& problem) {
     error.message = problem.what();
-    // With the answer that the proxy gave to CONNECT behind it.
+    // Followed by the proxy's answer to CONNECT.
     const bool byProxy = error.message.starts_with("Expected a 200 response from proxy");
     if (byProxy ||
         std::find(kBeforeSending.begin(), kBeforeSending.end(), error.message) != kBeforeSending.end()) {
@@ -816,7 +816,7 @@ class CpprestClient final : public ReloadableHttpClient {
   const std::shared_ptr<Core> core_;
 };
 
-// "https://host:port", optionally with a final slash.
+// Accepts "https://host:port", optionally with a final slash.
 Result<void> checkUrl(const ClientOptions& options) {
   const auto invalid = [&](std::string_view why) {
     return fail(ErrorCode::kInvalid, fmt::format("server URL \"{}\": {}", options.url, why));
@@ -833,9 +833,9 @@ Result<void> checkUrl(const ClientOptions& options) {
   return {};
 }
 
-// "http://host:port", optionally with a final slash.
+// Accepts "http://host:port", optionally with a final slash.
 Result<void> checkProxy(const std::string& proxy) {
-  // What is before the @ may be a password, and messages go into logs.
+  // The part before the @ may contain a password, and messages are logged.
   const auto at = proxy.rfind('@');
   const std::string shown = at == std::string::npos ? proxy : "..." + proxy.substr(at);
   const auto invalid = [&](std::string_view why) {

@@ -2,10 +2,10 @@
 
 namespace trainyard::net {
 
-// Ends the process with this exit code, without exit handlers: what main() calls in place of its return where
-// it has used the HTTP client and its own objects are gone. One of cpprestsdk's handlers stops its threads
-// and joins them, and a thread that is just then closing a stream that we gave up waits for another one to
-// run a task: for ever. A leader that lost its Lease would neither work nor be started again.
+// Ends the process with this exit code, without exit handlers. main() calls it instead of returning, after
+// the HTTP client was used and its own objects are destroyed. One of cpprestsdk's handlers stops and joins
+// its threads. A thread that is closing an abandoned stream at that moment waits for another one to run a
+// task, and deadlocks. A leader that lost its Lease would then neither work nor be restarted.
 [[noreturn]] void endProcess(int exitCode);
 
 }  // namespace trainyard::net

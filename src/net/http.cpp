@@ -9,7 +9,7 @@ constexpr std::size_t kMostTokenBytes = 8u << 10;
 
 char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Of RFC 6750: what a token is made of.
+// The characters of a token in RFC 6750.
 bool partOfToken(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("-._~+/=").find(c) != std::string_view::npos;

@@ -19,13 +19,13 @@ enum class Method { kGet, kPost, kPut, kPatch, kDelete };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// ASCII only, as header names are.
+// For ASCII only, which header names are.
 [[nodiscard]] bool equalsWithoutCase(std::string_view left, std::string_view right);
 
-// First value of the header, compared without case; empty when absent.
+// Returns the first value of the header, compared without case; empty if absent.
 [[nodiscard]] std::string_view findHeader(const Headers& headers, std::string_view name);
 
-// The token of "Authorization: Bearer ..."; empty without one, or where it is none.
+// Returns the token of "Authorization: Bearer ..."; empty if missing or invalid.
 [[nodiscard]] std::string bearerToken(const Headers& headers);
 
 struct HttpRequest {
@@ -33,9 +33,9 @@ struct HttpRequest {
   std::string target;  // path and query, already percent-encoded
   Headers headers = {};
   std::string body = {};
-  // For send(): from start to the whole answer. For stream(): longest silence between two lines.
+  // send(): from the start to the complete answer. stream(): the longest silence between two lines.
   std::chrono::milliseconds timeout{30'000};
-  std::size_t maxAnswerBytes = 0;  // of send(); 0: as much as the client takes
+  std::size_t maxAnswerBytes = 0;  // of send(); 0: the client's limit
 };
 
 struct HttpResponse {
@@ -44,7 +44,7 @@ struct HttpResponse {
   std::string body = {};
 };
 
-// Destroying the handle cancels the stream; no callback runs after that.
+// Destroying the handle cancels the stream; no callback runs afterwards.
 class StreamHandle {
  public:
   StreamHandle() = default;
@@ -61,13 +61,13 @@ struct StreamCallbacks {
   std::function<void(base::Result<HttpResponse>)> onEnd;
 };
 
-// Asynchronous HTTP towards one server. All callbacks run on the executor that the implementation was given.
-// send() and stream() may be called from any thread; the client and the stream handles are destroyed on the
-// executor's thread, or when it does not run any more. A destroyed client drops what is under way: no
-// callback runs after that. Errors: kInvalid for a request that cannot be sent as it is, kUnavailable when it
-// surely did not reach the server, kTooLarge when the answer is larger than allowed, kOutcomeUnknown
-// otherwise. A write is sent at most once: when the server closed a kept connection meanwhile, it is
-// kOutcomeUnknown, and the caller looks before it writes again. A GET is repeated on another connection.
+// Asynchronous HTTP to one server. All callbacks run on the executor of the implementation. send() and
+// stream() are thread-safe. The client and the stream handles are destroyed on the executor's thread, or
+// after it has stopped. A destroyed client drops requests in flight: no callback runs afterwards. Errors:
+// kInvalid for an invalid request, kUnavailable if it surely did not reach the server, kTooLarge if the
+// answer exceeds the limit, and kOutcomeUnknown otherwise. A write is sent at most once: if the server closed
+// a kept connection in the meantime, the error is kOutcomeUnknown, and the caller must read before it writes
+// again. A GET is repeated on another connection.
 class HttpClient {
  public:
   HttpClient() = default;

@@ -9,16 +9,16 @@
 
 namespace trainyard::net {
 
-// Cuts a byte stream into lines. Not thread-safe.
+// Splits a byte stream into lines. Not thread-safe.
 class LineSplitter {
  public:
   explicit LineSplitter(std::size_t maxLineBytes) : maxLineBytes_(maxLineBytes) {}
 
-  // Appends to `lines` every line that `bytes` completes, without its "\n" or "\r\n". kInternal when a line
-  // is longer than the limit, complete or not; the splitter must not be fed again after that.
+  // Appends to `lines` every line that `bytes` completes, without its "\n" or "\r\n". Returns kInternal if a
+  // line exceeds the limit, complete or not; the splitter must not be used afterwards.
   [[nodiscard]] base::Result<void> feed(std::string_view bytes, std::vector<std::string>& lines);
 
-  // What came after the last newline.
+  // Returns the bytes after the last newline.
   [[nodiscard]] std::string takeRest();
 
  private:

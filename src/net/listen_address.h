@@ -13,7 +13,7 @@ struct ListenAddress {
   std::uint16_t port = 0;
 };
 
-// "127.0.0.1:8080", "[::]:8080" or ":8080" (every IPv4 address). kInvalid names the text and what is wrong.
+// Parses "127.0.0.1:8080", "[::]:8080" or ":8080" (every IPv4 address). kInvalid names text and error.
 [[nodiscard]] base::Result<ListenAddress> parseListenAddress(std::string_view text);
 
 }  // namespace trainyard::net

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/net: OpenSSL's objects with owners, PEM texts and errors, for the files that call OpenSSL.
+// Internal to src/net: owners of OpenSSL's objects, PEM texts and errors, for the files that call OpenSSL.
 
 #include <array>
 #include <climits>
@@ -27,8 +27,8 @@ using BioPtr = std::unique_ptr<BIO, Freer<BIO_free>>;
 using CertPtr = std::unique_ptr<X509, Freer<X509_free>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 
-// The last error in OpenSSL's words; "" when there was none. Empties its queue of this thread, so that a
-// later call does not report an old error.
+// Returns OpenSSL's text of its last error; "" if there was none. Clears this thread's queue, so that a later
+// call does not report an old error.
 inline std::string takeOpensslError() {
   const unsigned long code = ERR_peek_last_error();
   ERR_clear_error();
@@ -38,16 +38,16 @@ inline std::string takeOpensslError() {
   return text.data();
 }
 
-// As a pem_password_cb: never asks on the terminal for the password of an encrypted key.
+// A pem_password_cb that never prompts on the terminal for the password of an encrypted key.
 inline int refusePassword(char*, int, int, void*) { return -1; }
 
-// Reads the text in place; null when it is too long for OpenSSL.
+// Reads the text in place; null if it is too long for OpenSSL.
 inline BioPtr readFrom(std::string_view pem) {
   if (pem.size() > INT_MAX) return nullptr;
   return BioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The next certificate or the key of a PEM text; null when there is none.
+// Return the next certificate or the key of a PEM text; null if there is none.
 inline CertPtr readCertificate(const BioPtr& bio) {
   return CertPtr(bio ? PEM_read_bio_X509(bio.get(), nullptr, refusePassword, nullptr) : nullptr);
 }

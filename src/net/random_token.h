@@ -6,7 +6,7 @@
 
 namespace trainyard::net {
 
-// 256 random bits as 64 hexadecimal digits. kInternal where OpenSSL has no randomness.
+// Returns 256 random bits as 64 hexadecimal digits; kInternal if OpenSSL has no randomness.
 [[nodiscard]] base::Result<std::string> makeRandomToken();
 
 }  // namespace trainyard::net

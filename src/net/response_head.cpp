@@ -15,7 +15,7 @@ bool framesMessage(std::string_view name) {
                      [name](std::string_view ours) { return equalsWithoutCase(ours, name); });
 }
 
-// A value that came from elsewhere must not be able to start a header of its own.
+// A value of foreign origin must not be able to start another header.
 void appendBlanked(std::string& out, std::string_view text) {
   for (const char c : text) out.push_back(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);
 }

@@ -19,21 +19,21 @@ struct ServerRequest {
   Method method = Method::kGet;
   std::string target;
   Headers headers = {};
-  // Followed by at least kBodyPadding readable bytes (capacity), as simdjson wants.
+  // Followed by at least kBodyPadding readable bytes (capacity), which simdjson requires.
   std::string body = {};
-  // While it or a copy lives, the body is among those that ServerLimits::maxBodiesBytes counts: who keeps the
-  // one for longer keeps the other.
+  // While this pointer or a copy lives, ServerLimits::maxBodiesBytes counts the body: a handler that keeps
+  // the body must keep the pointer as well.
   std::shared_ptr<void> countsBody = nullptr;
   std::string clientCommonName = {};  // of the verified client certificate, empty without one
   std::string clientAddress = {};     // without its port
 
-  [[nodiscard]] std::string_view path() const;   // target without its query
-  [[nodiscard]] std::string_view query() const;  // after '?', empty when none
+  [[nodiscard]] std::string_view path() const;   // the target without its query
+  [[nodiscard]] std::string_view query() const;  // the part after '?'; empty if none
 };
 inline constexpr std::size_t kBodyPadding = 64;
 
-// Answers one request: either reply() once, or startStream(), any number of write(), then end().
-// Safe from any thread; calls after the client left are ignored.
+// Answers one request: either reply() once, or startStream(), any number of write() calls, then end().
+// Thread-safe; calls after the client has disconnected are ignored.
 class Exchange {
  public:
   Exchange() = default;
@@ -51,30 +51,30 @@ class Exchange {
 using ServerHandler = std::function<void(ServerRequest, std::shared_ptr<Exchange>)>;
 
 struct ServerLimits {
-  // At most so many. A further one takes the place of the one that has waited longest without a whole
-  // request, those first that never sent one; where no client certificate is asked for, first of all one of
-  // the address that holds the most. Only when all are being answered is it closed at once.
+  // A further connection replaces the one that has waited longest without a complete request; those that
+  // never completed one go first. If no client certificate is required, the address with the most connections
+  // loses one first. If all connections are being answered, the new one is closed at once.
   std::size_t maxConnections = 512;
   std::size_t maxHeaderBytes = 16u << 10;
   std::size_t maxBodyBytes = 8u << 20;  // 413 beyond
-  // Of all bodies that are arriving or being answered. Beyond, those of more than 256 KiB are refused with
-  // 503, so that whoever announces much and sends it slowly cannot take all memory, nor keep small requests
-  // out.
+  // The limit of all bodies that are being received or answered. Beyond it, bodies of more than 256 KiB are
+  // refused with 503. Slow clients with large announced bodies then neither exhaust the memory nor block
+  // small requests.
   std::size_t maxBodiesBytes = 64u << 20;
-  std::chrono::milliseconds readTimeout{5'000};   // from the first byte of a request to its last
+  std::chrono::milliseconds readTimeout{5'000};   // from the first to the last byte of a request
   std::chrono::milliseconds idleTimeout{90'000};  // between two requests of a connection
   std::chrono::milliseconds writeTimeout{10'000};
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: any free one, see HttpServer::port()
+  std::uint16_t port = 0;  // 0: any free port, see HttpServer::port()
   std::optional<TlsServerConfig> tls = std::nullopt;
   std::size_t threads = 2;
   ServerLimits limits = {};
 };
 
-// HTTP/1.1 server over Boost.Beast. Destroying it closes every connection and joins the threads.
+// An HTTP/1.1 server over Boost.Beast. The destructor closes every connection and joins the threads.
 class HttpServer {
  public:
   HttpServer() = default;
@@ -83,13 +83,13 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  // New connections get the new certificate and CA; open ones go on. kInvalid when the PEM texts do not fit
-  // together.
+  // New connections use the new certificate and CA; open ones continue. kInvalid if the PEM texts do not
+  // match.
   [[nodiscard]] virtual base::Result<void> reloadTls(const TlsServerConfig& tls) = 0;
 };
 
-// The handler runs on the server's threads and must not block. kUnavailable when the port cannot be bound,
-// kInvalid for unusable TLS material; the message says which.
+// The handler runs on the server's threads and must not block. kUnavailable if the port cannot be bound,
+// kInvalid for unusable TLS material; the message names the reason.
 [[nodiscard]] base::Result<std::unique_ptr<HttpServer>> startHttpServer(ServerOptions options,
                                                                         ServerHandler handler);
 

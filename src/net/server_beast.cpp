@@ -1,4 +1,4 @@
-// HTTP/1.1 server: listening, accepting and ending. What happens on a connection: server_connection.h.
+// HTTP/1.1 server: listening, accepting and closing. Connections are handled in server_connection.h.
 #include "net/server.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class BeastServer final : public HttpServer {
         core_.io.run();
         return;
       } catch (...) {
-        continue;  // memory ran out for one connection, say; the others go on
+        continue;  // e.g. out of memory for one connection; others continue
       }
     }
   }
@@ -105,7 +105,7 @@ class BeastServer final : public HttpServer {
     acceptor_.async_accept(asio::make_strand(core_.io), [this](const error_code& error, tcp::socket socket) {
       if (core_.stopping) return;
       if (error) {
-        // Out of descriptors, most likely: trying again at once would only burn the processor.
+        // Probably out of file descriptors: an immediate retry would only use CPU time.
         acceptPause_.expires_after(kAcceptPause);
         acceptPause_.async_wait(
             asio::bind_executor(acceptor_.get_executor(), [this](const error_code&) { accept(); }));

@@ -1,4 +1,4 @@
-// Reading requests and handing them over; server_connection_write.cpp answers them.
+// Reads requests and passes them to the handler; server_connection_write.cpp answers them.
 #include "net/server_connection.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::optional<Method> methodOf(http::verb verb) {
   }
 }
 
-// Enough for the request line; a connection that waits must not hold more than it needs.
+// Enough for the request line; an idle connection must not hold more memory than it needs.
 constexpr std::size_t kFirstReadBytes = 4u << 10;
 constexpr std::size_t kSmallBodyBytes = 256u << 10;
 
@@ -78,7 +78,7 @@ void Connection::nextRequest() {
   if (request_ > 0) {
     setStanding(Standing::kRegular);
   } else {
-    // It waits since it came, not since a thread had time for it: those that came later may have been first.
+    // The wait counts from the accept, not from the first processing, which may be in another order.
     standing_ = Standing::kNewcomer;
   }
   requestBegun_ = false;
@@ -125,7 +125,7 @@ void Connection::onRead(const error_code& error, std::size_t bytes) {
       }
       break;
     case Phase::kAnswering:
-      // The end of what the client sends. It may still read an answer, but there is nobody to stream to.
+      // The client has stopped sending. It may still read a reply, but a stream has no reader.
       if (error && answer_ == Answer::kStreaming) close();
       keepAlive_ = keepAlive_ && !error;
       break;
@@ -171,7 +171,7 @@ void Connection::parse() {
   handle();
 }
 
-// Answers and returns false for requests whose body need not be read.
+// Answers the request and returns false if its body need not be read.
 bool Connection::acceptHeader() {
   auto& message = parser_->get();
   chunked_ = message.version() >= 11;
@@ -195,7 +195,7 @@ bool Connection::acceptHeader() {
   return true;
 }
 
-// False when there is too much of all bodies together; refused then.
+// Refuses the request and returns false if all bodies together exceed the limit.
 bool Connection::countBody() {
   const std::size_t size = parser_->get().body().size();
   const std::size_t all = core_.bodiesBytes->fetch_add(size - bodyBytes_) + size - bodyBytes_;
@@ -210,7 +210,7 @@ void Connection::forgetBody() {
   parser_.reset();
 }
 
-// What the handler gives back when it needs the body no more.
+// Returns the token that the handler releases when it no longer needs the body.
 std::shared_ptr<void> Connection::handOverCount() {
   const std::size_t bytes = std::exchange(bodyBytes_, 0);
   if (bytes == 0) return nullptr;
@@ -234,7 +234,7 @@ void Connection::handle() {
     request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }
   request.body.reserve(request.body.size() + kBodyPadding);
-  // Reading goes on, so that a client that leaves is noticed. Pipelined requests wait in the buffer.
+  // Reading continues, so that a disconnect is detected. Pipelined requests wait in the buffer.
   if (in_.size() == 0 && !reading_) {
     in_.shrink_to_fit();
     read();

@@ -1,8 +1,8 @@
 #pragma once
 
-// Internal to the server. Boost.Beast parses requests; reading and writing is our own loop over Asio, because
+// Internal to the server. Boost.Beast parses requests; this file has its own read and write loop over Asio.
 // Beast's composed operations would be instantiated once per stream type (half a minute of compile time each)
-// and give no hold on "from the first byte" timers.
+// and offer no control over "from the first byte" timers.
 
 #include <atomic>
 #include <chrono>
@@ -26,10 +26,10 @@
 
 namespace trainyard::net {
 
-// One TCP connection. Everything but the constructor and what says "any thread" runs on the strand of its
-// socket.
+// One TCP connection. All functions except the constructor and those marked thread-safe run on the strand of
+// its socket.
 inline constexpr std::size_t kReadBytes = 64u << 10;       // less makes a 300 KB body many times slower
-inline constexpr std::size_t kMaxQueuedBytes = 64u << 20;  // of a stream whose reader does not keep up
+inline constexpr std::size_t kMaxQueuedBytes = 64u << 20;  // of a stream with a slow reader
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -48,7 +48,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
   }
 
-  // Always queued, never run at once: an Exchange that another thread has answered may be destroyed on the
+  // Always queued, never run directly: an Exchange that another thread has answered may be destroyed on the
   // strand itself, and its end must not overtake the answer.
   template <typename Function>
   void dispatch(Function function) {
@@ -59,25 +59,25 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start();
   void close();
-  // Lets an answer that is being made or sent finish; everything else is closed.
+  // Lets an answer in progress finish; otherwise closes the connection.
   void closeWhenIdle();
 
-  // What an Exchange does; ignored unless `request` is the one being answered.
+  // The actions of an Exchange; ignored unless `request` is the one being answered.
   void reply(std::uint64_t request, const HttpResponse& response);
   void startStream(std::uint64_t request, const HttpResponse& head);
   void write(std::uint64_t request, const std::string& chunk);
   void end(std::uint64_t request);
-  // The handler let go of its Exchange, or failed, before the answer was complete.
+  // The handler released its Exchange, or failed, before the answer was complete.
   void abandon(std::uint64_t request);
 
-  // Any thread. False when more is queued than a connection may hold; it is as good as gone then.
+  // Thread-safe. Returns false if the queue of the connection exceeds its limit; the connection is then lost.
   [[nodiscard]] bool reserve(std::size_t bytes) {
     if (queued_.fetch_add(bytes) + bytes <= kMaxQueuedBytes) return true;
     gone_ = true;
     return false;
   }
   [[nodiscard]] bool gone() const { return gone_; }
-  // Any thread: who makes room when the server is full.
+  // Thread-safe. Decides which connection is closed when the server is full.
   [[nodiscard]] Standing standing() const { return standing_; }
   [[nodiscard]] std::chrono::steady_clock::time_point waitingSince() const { return waitingSince_; }
   [[nodiscard]] const boost::asio::ip::address& peer() const { return peer_; }
@@ -119,7 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     timer.expires_after(span);
     timer.async_wait([self = shared_from_this(), &timer,
                       onExpiry = std::move(onExpiry)](const boost::system::error_code& error) {
-      // A handler that was already queued when the timer was set anew must not act.
+      // A handler that was queued before the timer was restarted must not act.
       if (!error && timer.expiry() <= std::chrono::steady_clock::now()) onExpiry(*self);
     });
   }
@@ -146,7 +146,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<char> discardBuffer_;
   std::size_t discarded_ = 0;
 
-  std::uint64_t request_ = 0;  // number of the request being answered
+  std::uint64_t request_ = 0;  // the number of the request being answered
   Answer answer_ = Answer::kNone;
 
   boost::asio::steady_timer writeTimer_;

@@ -1,4 +1,4 @@
-// Answering requests, and closing so that the answer arrives.
+// Answers requests, and closes connections so that the answer arrives.
 #include <algorithm>
 
 #include "net/response_head.h"
@@ -37,7 +37,7 @@ void Connection::answer(const HttpResponse& response) {
   keepAlive_ = keepAlive_ && !core_.stopping;
   std::string bytes = makeResponseHead(response, Framing::kLength, keepAlive_);
   if (response.status != 204 && response.status != 304) bytes += response.body;
-  // From here on it is the reader who takes his time: he must not hold his place by that.
+  // From now on the reader determines the duration, which must not protect the connection from being closed.
   if (phase_ == Phase::kAnswering && standing_ == Standing::kAnswered) setStanding(Standing::kRegular);
   send(std::move(bytes), true);
 }
@@ -68,7 +68,7 @@ void Connection::end(std::uint64_t request) {
 void Connection::abandon(std::uint64_t request) {
   if (phase_ != Phase::kAnswering || request != request_ || answer_ == Answer::kComplete) return;
   if (answer_ == Answer::kStreaming) {
-    close();  // without the last chunk, so that the client knows it is cut
+    close();  // without the last chunk, so that the client detects the truncation
   } else {
     answer(plainAnswer(500, "the request was not answered"));
   }
@@ -143,7 +143,7 @@ void Connection::answerSent() {
   }
 }
 
-// Closing with unread input would reset the connection and could take the answer away from the client.
+// Closing with unread input would reset the connection and could discard the answer at the client.
 void Connection::closeGently() {
   if (phase_ == Phase::kClosing || phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosing;

@@ -23,9 +23,9 @@ bool ServerCore::add(const std::shared_ptr<Connection>& connection) {
   return true;
 }
 
-// A walk over all of them for each newcomer, but only when the server is full: cheaper than keeping them in
-// order for every request. Where anybody may come, who holds the most makes room: a kubelet's probe is one
-// newcomer among hundreds that a pod keeps open.
+// Scans all connections for each new one, but only when the server is full: cheaper than sorting them for
+// every request. On an anonymous server, the address with the most connections loses one, because a kubelet's
+// probe is one new connection among hundreds that a pod may keep open.
 std::shared_ptr<Connection> ServerCore::takeLeastWanted() {
   std::map<boost::asio::ip::address, std::size_t> held;
   if (anonymous) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the server: what its connections share.
+// Internal to the server: the state that its connections share.
 
 #include <atomic>
 #include <chrono>
@@ -20,21 +20,21 @@ namespace trainyard::net {
 
 class Connection;
 
-// Order in which connections make room for new ones; kAnswered never do.
+// The order in which connections are closed for new ones; kAnswered ones never are.
 enum class Standing {
   kStranger,  // before the end of its TLS handshake
-  kNewcomer,  // has not sent a whole request yet, or is being closed
+  kNewcomer,  // has not sent a complete request yet, or is being closed
   kRegular,   // between two requests, or sending its next one
-  kAnswered,  // a handler has its request, or its answer is a stream
+  kAnswered,  // a handler processes its request, or its answer is a stream
 };
 
-// Closed before the server goes away, so that an Exchange kept by someone never touches a dead server.
+// Closed before the server is destroyed, so that an Exchange kept elsewhere never accesses a dead server.
 struct Gate {
   std::shared_mutex mutex;
   bool open = true;
 };
 
-// What the connections share.
+// The state that the connections share.
 struct ServerCore {
   ServerCore(const ServerOptions& options, ServerHandler serverHandler)
       : io(static_cast<int>(std::max<std::size_t>(options.threads, 1))),
@@ -42,20 +42,20 @@ struct ServerCore {
         anonymous(!options.tls || options.tls->clientCaPem.empty()),
         handler(std::move(serverHandler)) {}
 
-  // False when there is no room: nobody can be sent away for it.
+  // Returns false if the server is full and no connection can be closed for the new one.
   [[nodiscard]] bool add(const std::shared_ptr<Connection>& connection);
   void remove(const Connection* connection);
   [[nodiscard]] std::vector<std::shared_ptr<Connection>> connections();
-  // True when none is left within `limit`.
+  // Returns true if no connection is left within `limit`.
   bool waitUntilEmpty(std::chrono::milliseconds limit);
 
   boost::asio::io_context io;
   const ServerLimits limits;
-  const bool anonymous;  // nobody has to show a certificate: to have been answered once says nothing
+  const bool anonymous;  // no client certificate is required, so one answered request earns no trust
   const ServerHandler handler;
   const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::atomic<bool> stopping = false;
-  // Shared with handlers that still have a body when the server is gone.
+  // Shared with handlers that still hold a body after the server is gone.
   const std::shared_ptr<std::atomic<std::size_t>> bodiesBytes = std::make_shared<std::atomic<std::size_t>>(0);
 
   std::mutex mutex;
@@ -64,7 +64,7 @@ struct ServerCore {
   std::shared_ptr<boost::asio::ssl::context> tls;
 
  private:
-  // Out of `open`; to be called with the mutex held. Null when all are being answered.
+  // Removes a connection from `open`; requires the mutex. Null if all of them are being answered.
   [[nodiscard]] std::shared_ptr<Connection> takeLeastWanted();
 };
 

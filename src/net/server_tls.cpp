@@ -40,7 +40,7 @@ std::string commonNameOf(SSL* ssl) {
   if (length < 0) return {};
   std::string name(reinterpret_cast<const char*>(text), static_cast<std::size_t>(length));
   OPENSSL_free(text);
-  // "admin\0.evil" must not read as "admin" anywhere.
+  // "admin\0.evil" must never be read as "admin".
   return name.find('\0') == std::string::npos ? name : std::string{};
 }
 

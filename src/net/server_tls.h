@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the server: its TLS side.
+// Internal to the server: its TLS configuration.
 
 #include <memory>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace trainyard::net {
 
-// kInvalid when the PEM texts do not fit together.
+// kInvalid if the PEM texts do not match.
 [[nodiscard]] base::Result<std::shared_ptr<boost::asio::ssl::context>> makeServerTlsContext(
     const TlsServerConfig& config);
 
-// Of the verified certificate of the other side; empty without one.
+// Returns the common name of the peer's verified certificate; empty if it has none.
 [[nodiscard]] std::string commonNameOf(SSL* ssl);
 
 }  // namespace trainyard::net

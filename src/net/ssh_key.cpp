@@ -22,7 +22,7 @@ void addNumber(std::string& out, std::uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((number >> shift) & 0xFFU);
 }
 
-// A text with its length before it, as SSH's protocol writes all of them.
+// Appends a text preceded by its length, as in SSH's protocol.
 void addText(std::string& out, std::string_view text) {
   addNumber(out, static_cast<std::uint32_t>(text.size()));
   out += text;
@@ -48,7 +48,7 @@ std::string publicBlob(const Bytes& publicKey) {
   return blob;
 }
 
-// "openssh-key-v1" of OpenSSH's PROTOCOL.key, not encrypted: PKCS #8 is read for Ed25519 only since 8.x.
+// Encodes "openssh-key-v1" of OpenSSH's PROTOCOL.key, unencrypted: PKCS #8 with Ed25519 needs OpenSSH 8.x.
 std::string privateBlob(const Bytes& secret, const Bytes& publicKey, std::uint32_t check,
                         std::string_view comment) {
   std::string inside;

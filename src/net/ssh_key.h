@@ -8,11 +8,11 @@
 namespace trainyard::net {
 
 struct SshKey {
-  std::string privateKey;  // a file of OpenSSH's, without a passphrase
+  std::string privateKey;  // OpenSSH's file format, without a passphrase
   std::string publicLine;  // "ssh-ed25519 BASE64 comment"
 };
 
-// A new Ed25519 key. The comment is one word. kInternal with OpenSSL's words.
+// Generates an Ed25519 key. The comment must not contain blanks. kInternal with OpenSSL's message.
 [[nodiscard]] base::Result<SshKey> makeSshKey(std::string_view comment);
 
 }  // namespace trainyard::net

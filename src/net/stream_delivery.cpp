@@ -5,7 +5,7 @@
 namespace trainyard::net {
 namespace {
 
-// Lines per task of the loop: a burst of a relist must not keep a lease renewal waiting.
+// Lines per task of the loop: a burst of a relist must not delay a lease renewal.
 constexpr std::size_t kLinesPerTask = 64;
 
 }  // namespace
@@ -52,7 +52,7 @@ void StreamDelivery::cancel() {
     resume_ = nullptr;
   }
   if (resume) resume();
-  // From within a callback deliver() does this once that callback has returned.
+  // During a callback, deliver() does this after the callback has returned.
   if (!delivering_) callbacks_ = {};
 }
 
@@ -104,7 +104,7 @@ void StreamDelivery::deliver() {
     if (callbacks_.onLine) callbacks_.onLine(std::move(line));
   }
   delivering_ = false;
-  // Moved out first: destroying what they hold may destroy the handle, which calls cancel().
+  // Moved out first: destroying their captures may destroy the handle, which calls cancel().
   StreamCallbacks dead;
   if (over) std::swap(dead, callbacks_);
 }

@@ -15,23 +15,23 @@
 
 namespace trainyard::net {
 
-// Carries the lines of one stream from the threads that read to the loop that handles them, in order and with
-// a bound on what waits in between.
+// Passes the lines of one stream from the reading threads to the loop that handles them, in order and with a
+// limit on queued lines.
 class StreamDelivery : public std::enable_shared_from_this<StreamDelivery> {
  public:
   StreamDelivery(base::Executor& executor, StreamCallbacks callbacks, std::size_t maxWaitingBytes);
 
-  // Any thread. True: read on. False: too much is waiting, and `resume` is called once when there is room
-  // again or the stream is cancelled. Lines of a stream that is over are dropped.
+  // Thread-safe. True: read on. False: too many lines are queued, and `resume` is called once when there is
+  // capacity again or the stream is cancelled. Lines of an ended stream are dropped.
   [[nodiscard]] bool push(std::vector<std::string> lines, std::function<void()> resume);
 
-  // Any thread. The first call decides what onEnd gets after the last line; returns whether it was this one.
+  // Thread-safe. The first call sets what onEnd gets after the last line; returns true for that call.
   bool finish(base::Result<HttpResponse> end);
 
   [[nodiscard]] bool over() const;
 
-  // The loop's thread, also from within a callback. No callback runs after it; the executor is not used any
-  // more.
+  // Called on the loop's thread, possibly within a callback. No callback runs afterwards, and the executor is
+  // no longer used.
   void cancel();
 
  private:
@@ -40,8 +40,8 @@ class StreamDelivery : public std::enable_shared_from_this<StreamDelivery> {
   [[nodiscard]] std::function<void()> takeResumeLocked();
 
   base::Executor& executor_;
-  StreamCallbacks callbacks_;  // the loop's thread only
-  bool delivering_ = false;    // the loop's thread only
+  StreamCallbacks callbacks_;  // used on the loop's thread only
+  bool delivering_ = false;    // used on the loop's thread only
   const std::size_t maxWaitingBytes_;
 
   mutable std::mutex mutex_;

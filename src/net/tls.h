@@ -4,13 +4,13 @@
 
 namespace trainyard::net {
 
-// PEM texts, not paths: who reads files decides when to read them again.
+// PEM texts, not paths: the code that reads the files decides when to read them again.
 struct TlsClientConfig {
-  std::string caPem = {};           // the only CAs trusted; empty: the system's
-  std::string certificatePem = {};  // client certificate chain, empty: none
+  std::string caPem = {};           // the only trusted CAs; empty: the system's
+  std::string certificatePem = {};  // chain of the client certificate; empty: none
   std::string privateKeyPem = {};
   std::string serverName = {};      // name to verify instead of the host, empty: the host
-  bool insecureSkipVerify = false;  // only where a kubeconfig says so
+  bool insecureSkipVerify = false;  // only if a kubeconfig requests it
 
   friend bool operator==(const TlsClientConfig&, const TlsClientConfig&) = default;
 };
@@ -18,7 +18,7 @@ struct TlsClientConfig {
 struct TlsServerConfig {
   std::string certificatePem;
   std::string privateKeyPem;
-  std::string clientCaPem = {};  // not empty: a client certificate signed by it is required
+  std::string clientCaPem = {};  // if not empty, a client certificate signed by it is required
 
   friend bool operator==(const TlsServerConfig&, const TlsServerConfig&) = default;
 };

@@ -7,14 +7,14 @@
 
 namespace trainyard::net {
 
-// PEM files of a server.
+// The paths of a server's PEM files.
 struct TlsFiles {
   std::string certificate = {};
   std::string privateKey = {};
-  std::string clientCa = {};  // no path: no client certificate is asked for
+  std::string clientCa = {};  // empty: no client certificate is required
 };
 
-// kInvalid names the file that cannot be read or is empty.
+// kInvalid names the file that is unreadable or empty.
 [[nodiscard]] base::Result<TlsServerConfig> readTlsFiles(const TlsFiles& files);
 
 }  // namespace trainyard::net

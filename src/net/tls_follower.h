@@ -10,22 +10,22 @@
 
 namespace trainyard::net {
 
-// Gives a server the contents of its certificate files whenever they change. Files that cannot be used change
-// nothing: often they are in the middle of being replaced, and the next look sees the rest. Contents, not
-// times: a mounted Secret changes by a symbolic link, and its files' times may go back. Lives on the
-// executor's loop.
+// Updates a server with the contents of its certificate files when they change. Unusable files change
+// nothing: often they are just being replaced, and the next poll reads the rest. It compares contents, not
+// times: a mounted Secret is replaced by a symbolic link, and file times may decrease. Runs on the executor's
+// loop.
 class TlsFollower {
  public:
   static constexpr std::chrono::seconds kPoll{10};
 
-  // `now`: what the server was started with. Server and executor must outlive this.
+  // `now` is what the server was started with. Server and executor must outlive this object.
   TlsFollower(TlsFiles files, TlsServerConfig now, HttpServer& server, base::Executor& executor,
               base::Logger log);
   ~TlsFollower();
   TlsFollower(const TlsFollower&) = delete;
   TlsFollower& operator=(const TlsFollower&) = delete;
 
-  // What the server has now.
+  // The configuration that the server uses now.
   [[nodiscard]] const TlsServerConfig& current() const { return now_; }
 
  private:
@@ -37,7 +37,7 @@ class TlsFollower {
   HttpServer& server_;
   base::Executor& executor_;
   base::Logger log_;
-  std::string said_;  // what was wrong the last time: once is enough
+  std::string said_;  // the last logged error: each is logged once
   base::TimerId timer_{};
 };
 

@@ -19,7 +19,7 @@ using base::Result;
 
 using StorePtr = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 
-// OpenSSL's last error, for a sentence that needs one.
+// Returns OpenSSL's last error, or a default text.
 std::string opensslReason() {
   std::string error = takeOpensslError();
   return error.empty() ? "no reason given" : error;
@@ -31,7 +31,7 @@ Result<std::vector<CertPtr>> parseCertificates(std::string_view pem, std::string
   while (CertPtr certificate = readCertificate(bio)) {
     certificates.push_back(std::move(certificate));
   }
-  // The loop always ends with an error; only "no more PEM blocks" means that everything was read.
+  // The loop always ends with an error; only "no more PEM blocks" means that the whole text was read.
   const bool readAll = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   const std::string reason = opensslReason();
   if (!readAll) {
@@ -61,9 +61,9 @@ StorePtr storeOf(const std::vector<CertPtr>& certificates) {
 }  // namespace
 
 struct TlsMaterial::Parts {
-  StorePtr trusted;            // may be empty: nobody's certificate is looked at
-  std::vector<CertPtr> cas;    // server only: the names it offers to clients
-  std::vector<CertPtr> chain;  // our own, leaf first
+  StorePtr trusted;            // may be null: the peer's certificate is not verified
+  std::vector<CertPtr> cas;    // server only: the CA names that it sends to clients
+  std::vector<CertPtr> chain;  // own chain, leaf first
   KeyPtr key;
   bool requireClientCertificate = false;
 
@@ -92,7 +92,7 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::forClient(const TlsClien
   auto parts = std::make_unique<Parts>();
   if (config.caPem.empty()) {
     parts->trusted.reset(X509_STORE_new());
-    // A machine without a bundle trusts nobody; the handshake will say so.
+    // A machine without a bundle trusts no CA; the handshake then fails with that reason.
     if (parts->trusted) X509_STORE_set_default_paths(parts->trusted.get());
     ERR_clear_error();
   } else {
@@ -140,7 +140,7 @@ Result<void> TlsMaterial::applyTo(ssl_ctx_st* context) const {
   if (parts_->requireClientCertificate) {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     for (const auto& ca : parts_->cas) good = good && SSL_CTX_add_client_CA(context, ca.get()) == 1;
-    // Without an id context OpenSSL refuses every resumed session of a client that showed a certificate.
+    // Without an id context, OpenSSL refuses every resumed session of a client with a certificate.
     constexpr std::string_view kSessionContext = "trainyard";
     good = good && SSL_CTX_set_session_id_context(
                        context, reinterpret_cast<const unsigned char*>(kSessionContext.data()),

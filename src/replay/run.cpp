@@ -29,7 +29,7 @@ using base::Result;
 
 Result<std::vector<ReplayNode>> readCluster(const ReplayOptions& options, const ReplayOutside& outside) {
   auto shape = parseClusterShape(options.cluster);
-  // Whatever begins with a digit is meant as a shape, not as a file.
+  // A text that begins with a digit is a shape, not a file name.
   if (shape || (!options.cluster.empty() && options.cluster.front() >= '0' && options.cluster.front() <= '9'))
     return shape;
   auto text = outside.readFile(options.cluster);
@@ -62,7 +62,7 @@ ReplaySetup setupOf(const ReplayOptions& options) {
                     .knowsDurations = knowsDurations(options),
                     .oneQueue = options.oneQueue,
                     .checkpoint = options.checkpoint};
-  // Strict FIFO is what it always was: first come, first served, as close together as asked for.
+  // In strict FIFO, jobs never relax: first come, first served, as close together as requested.
   const bool production = options.format == ReplayFormat::kPhilly || options.format == ReplayFormat::kItp;
   setup.relaxes = production && options.relaxation && setup.policy.backfill.enabled;
   return setup;
@@ -104,8 +104,8 @@ model::Resources someGpus(int count) {
   return member;
 }
 
-// Half of what was asked for to twice that, in members as a job of that size has them (engine/cluster.h), so
-// that who grows is no freer in its places than who does not.
+// From half to twice the requested GPUs, in members of the shape for the requested size (engine/cluster.h),
+// so that a growing job has no more freedom of placement than others.
 ReplayElastic elasticShare(const Trace& trace, const std::vector<ReplayNode>& cluster,
                            const ReplayOptions& options) {
   const int largest = gpusOfLargest(cluster);
@@ -145,9 +145,9 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
   return runEngine(*trace, *cluster, setup, {.progress = outside.progress});
 }
 
-// From one GPU to four times as many as were asked for; jobs of one GPU keep it, as in the artifact. Who does
-// not report how fast it is does not grow beyond what it asked for, which is tuned: nobody would see whether
-// it pays. How fast a job is is a mean over all of its training.
+// From one GPU to four times the requested number; jobs of one GPU keep it, as in the artifact. A job that
+// does not report its speed does not grow beyond its request, which is tuned, because the benefit could not
+// be measured. The speed of a job is a mean over all of its training.
 ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t gpus,
                             const ReplayOptions& options) {
   constexpr int kMostTimes = 4;
@@ -211,7 +211,7 @@ ReplayElastic::Range rangeOf(const DormApplication& application) {
 Result<ReplayResult> replayDorm(const ReplayOptions& options, const ReplayOutside& outside) {
   const auto cluster = readCluster(options, outside);
   if (!cluster) return fail(cluster.error());
-  // What users would allow, and what it is made here.
+  // The bounds that users would allow, and the sizes of this replay.
   const auto allowed = readDormJobs(options.jobsFile, {}, outside.readFile);
   if (!allowed) return fail(allowed.error());
   const auto trace = readDormJobs(options.jobsFile, options.sizes, outside.readFile);

@@ -6,11 +6,11 @@
 
 namespace trainyard::replay {
 
-// kInvalid with the two options that contradict each other, and what to do.
+// kInvalid with the two contradicting options and the remedy.
 [[nodiscard]] base::Result<void> checkReplay(const ReplayOptions& options);
 
-// Reads the files and runs the replay. Every format is one case here; kInvalid names file, line and column of
-// what cannot be used.
+// Reads the files and runs the replay. Every format is one case in this function; kInvalid names file, line
+// and column of an unusable value.
 [[nodiscard]] base::Result<ReplayResult> runReplay(const ReplayOptions& options,
                                                    const ReplayOutside& outside);
 

@@ -9,13 +9,13 @@
 
 namespace trainyard::telemetry {
 
-// What a process asks of the API server. Labels: verbs, and HTTP's status codes. From one thread.
+// Metrics of a process's API requests. Labels: verbs and HTTP status codes. Single-threaded.
 class ApiMetrics {
  public:
   explicit ApiMetrics(MetricsRegistry& registry) : registry_(registry) {}
 
-  // One answer, or what came of an attempt without any (`status` 0). A watch is noted when it ends, without a
-  // time: it lasts as long as it is wanted.
+  // Records one response, or an attempt without a response (`status` 0). A watch is recorded at its end,
+  // without a duration: its length does not measure the API server.
   void note(std::string_view verb, int status, double seconds);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace trainyard::telemetry {
 
-// Says when a certificate ends, of the first one in the text; says nothing of a text without any.
-// `certificate`: authority, server or client.
+// Sets the expiry metric to the end of the first certificate in the text; does nothing without a certificate.
+// `certificate` is authority, server or client.
 void noteCertificateExpiry(MetricsRegistry& metrics, std::string_view certificate, const std::string& pem);
 
 }  // namespace trainyard::telemetry

@@ -59,12 +59,12 @@ void GuardedMetrics::take(const net::ServerRequest& request, const std::shared_p
                           const kube::PathAccess::Verdict& verdict) {
   if (verdict) return inner_(request, exchange);
   const int status = statusOf(verdict.error());
-  // What is wrong between us and the API server is not the caller's to read.
+  // The caller must not see an error between this program and the API server.
   exchange->reply(refusal(status, status == 503 ? "the API server cannot be asked who may get this"
                                                 : std::string_view(verdict.error().message)));
 }
 
-// A right that this program lacks would otherwise be seen nowhere.
+// Without this log line, a right that this program lacks would stay unnoticed.
 void GuardedMetrics::sayOnce(const base::Error& error) {
   if (statusOf(error) != 503 || std::exchange(said_, error.message) == error.message) return;
   log_.warning("nobody can be told from others who asks for metrics", {{"error", error.message}});

@@ -11,14 +11,14 @@
 
 namespace trainyard::telemetry {
 
-// Lets requests for /metrics through to `inner` whose token may get it, and all others as they are: probes
-// show none. A token that is known is looked up in the server's thread, so that scrapes take no time of the
+// Passes requests for /metrics to `inner` if their token may get it, and all other requests unchanged:
+// probes have no token. The server's thread looks up cached tokens, so scrapes take no time of the event
 // loop.
 class GuardedMetrics : public std::enable_shared_from_this<GuardedMetrics> {
  public:
   GuardedMetrics(net::ServerHandler inner, kube::ApiClient& api, base::Executor& executor, base::Logger log);
 
-  // Any thread.
+  // Safe from any thread.
   void answer(const net::ServerRequest& request, const std::shared_ptr<net::Exchange>& exchange);
 
  private:

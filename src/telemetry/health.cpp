@@ -18,7 +18,7 @@ Health::Report Health::liveness(bool verbose) const { return run(copyOf(liveness
 
 Health::Report Health::readiness(bool verbose) const { return run(copyOf(readiness_), verbose); }
 
-// Checks run outside the lock: one that hangs must not keep the other probe from answering.
+// Checks run outside the lock: one that hangs must not block the other probe.
 Health::Checks Health::copyOf(const Checks& checks) const {
   const std::lock_guard lock(mutex_);
   return checks;

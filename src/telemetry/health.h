@@ -10,7 +10,7 @@
 
 namespace trainyard::telemetry {
 
-// Named checks behind /healthz (should this process be restarted?) and /readyz (may it be sent work?). Checks
+// Named checks behind /healthz (should this process be restarted?) and /readyz (may it receive work?). Checks
 // run on server threads, so they must be quick and thread-safe.
 class Health {
  public:
@@ -21,7 +21,7 @@ class Health {
 
   struct Report {
     bool good = true;
-    std::string text;  // "ok", or which check fails and why; verbose: a line for each check
+    std::string text;  // "ok", or the failed check and its error; verbose: a line for each check
   };
   [[nodiscard]] Report liveness(bool verbose) const;
   [[nodiscard]] Report readiness(bool verbose) const;

@@ -12,7 +12,7 @@ net::HttpResponse plain(int status, std::string body) {
       .status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = std::move(body)};
 }
 
-// "?verbose", with or without a value, among others.
+// Matches "?verbose", with or without a value, among other parameters.
 bool asksForDetail(std::string_view query) {
   while (!query.empty()) {
     const std::string_view parameter = query.substr(0, query.find('&'));

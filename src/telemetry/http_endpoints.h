@@ -6,11 +6,11 @@
 
 namespace trainyard::telemetry {
 
-// Serves /metrics, /healthz and /readyz (?verbose lists every check); other paths are 404, other methods than
-// GET 405. Both arguments must outlive the server.
+// Serves /metrics, /healthz and /readyz (?verbose lists every check); returns 404 for other paths and 405 for
+// other methods than GET. Both arguments must outlive the server.
 [[nodiscard]] net::ServerHandler makeEndpoints(const MetricsRegistry& metrics, const Health& health);
 
-// For a server that anybody on the network may ask, of a program with little memory.
+// Limits for a server that any client on the network can reach, in a program with little memory.
 [[nodiscard]] net::ServerLimits endpointLimits();
 
 }  // namespace trainyard::telemetry

@@ -18,7 +18,7 @@ LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor, base::
           "How late a timer of the event loop ran: ten times a second, an agent's every two.", kDelayBounds)),
       stalls_(registry.counter("trainyard_loop_stalls_total",
                                "Timers of the event loop that ran more than a second late.")) {
-  // Not at once: until the loop runs for the first time nothing of it is late.
+  // The first beat runs on the loop itself: before the loop runs, no timer can be late.
   timer_ = executor_.postAt(executor_.now(), [this] { beat(); });
 }
 

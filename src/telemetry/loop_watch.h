@@ -7,16 +7,16 @@
 
 namespace trainyard::telemetry {
 
-// Watches an event loop from within: a timer that comes late was kept from running by what ran before it.
-// Lives on the executor's thread.
+// Watches an event loop from within: a late timer shows that the tasks before it ran too long. Lives on the
+// executor's thread.
 class LoopWatch {
  public:
-  // Later than this is a stall: the lease is renewed on the same loop, and lost after a few of them.
+  // A later timer is a stall: the lease is renewed on the same loop, and lost after a few stalls.
   static constexpr base::Instant::duration kStall = std::chrono::seconds(1);
   static constexpr base::Instant::duration kBeat = std::chrono::milliseconds(100);
 
-  // Both must outlive the watch; it begins at once. A longer beat for who has to cost next to nothing: each
-  // takes some 20 us of CPU time.
+  // Both must outlive the watch, which starts at once. Each beat takes some 20 us of CPU time, so a program
+  // with a small CPU budget uses a longer beat.
   LoopWatch(MetricsRegistry& registry, base::Executor& executor, base::Instant::duration every = kBeat);
   ~LoopWatch();
   LoopWatch(const LoopWatch&) = delete;

@@ -26,20 +26,20 @@ void Histogram::observe(double value) const {
 
 class MetricsRegistry::Impl {
  public:
-  // Families live as long as the registry; asking for one again by the same name returns it.
+  // Families live as long as the registry; a second request by the same name returns the first family.
   template <typename Builder>
   auto& family(Builder builder, std::string_view name, std::string_view help) {
     return builder.Name(std::string(name)).Help(std::string(help)).Register(registry);
   }
 
-  // What `make` gives, or null for a label set beyond the limit and for names that the library refuses.
+  // Returns the result of `make`; null for a label set beyond the limit and for an illegal name.
   template <typename Make>
   void* find(std::string_view name, const MetricLabels& labels, Make make) {
     if (mayAdd(name, labels)) {
       try {
         return make();
       } catch (const std::exception&) {
-        // An illegal name, or one that is a metric of another type already.
+        // An illegal name, or the name of a metric of another type.
         dropped.increment();
         return nullptr;
       }
@@ -115,7 +115,7 @@ void MetricsRegistry::setBuildInfo(std::string_view version) {
   gauge("trainyard_build_info", "The version that runs.", {{"version", std::string(version)}}).set(1);
 }
 
-// A family that is there already keeps the help that it was made with.
+// An existing family keeps its help text, so this call needs none.
 void MetricsRegistry::remove(std::string_view name, const MetricLabels& labels, const Gauge& gauge) {
   impl_->remove<decltype(prometheus::BuildGauge()), prometheus::Gauge>(prometheus::BuildGauge(), name, labels,
                                                                        gauge.metric_);

@@ -11,8 +11,8 @@ namespace trainyard::telemetry {
 
 using MetricLabels = std::map<std::string, std::string>;
 
-// Handles to metrics of a registry, which must outlive them. Cheap to copy; safe from any thread. Keep them:
-// looking a metric up takes a lock and a map.
+// Handles to metrics of a registry, which must outlive them. Cheap to copy; safe from any thread. Callers
+// should keep them: a look-up takes a lock and a map.
 class Counter {
  public:
   Counter() = default;
@@ -21,7 +21,7 @@ class Counter {
  private:
   friend class MetricsRegistry;
   explicit Counter(void* metric) : metric_(metric) {}
-  void* metric_ = nullptr;  // of the metrics library; a handle without one ignores what it is told
+  void* metric_ = nullptr;  // of the metrics library; a handle without one ignores all calls
 };
 
 class Gauge {
@@ -46,10 +46,10 @@ class Histogram {
   void* metric_ = nullptr;
 };
 
-// The metrics of one process. Names in snake case with base units (_seconds, _total). The same name and
-// labels give the same metric. A label set beyond kMaxSeries of its name, an illegal name, or one that is a
-// metric of another type gives a handle that counts nothing, and the counter trainyard_dropped_series_total
-// says so: what is only told about the process must not take it down.
+// The metrics of one process. Names are in snake case with base units (_seconds, _total). The same name and
+// labels return the same metric. A label set beyond kMaxSeries of its name, an illegal name, or a name of
+// another type's metric returns a handle that counts nothing, and increments trainyard_dropped_series_total:
+// telemetry must not end the process.
 class MetricsRegistry {
  public:
   static constexpr std::size_t kMaxSeries = 500;
@@ -65,12 +65,12 @@ class MetricsRegistry {
   // `bounds`: upper bounds of the buckets, ascending.
   [[nodiscard]] Histogram histogram(std::string_view name, std::string_view help,
                                     const std::vector<double>& bounds, const MetricLabels& labels = {});
-  // The series goes, and its handle with it: what is kept of whoever is gone would be told for ever, and
-  // count against kMaxSeries. No copy of the handle may be used any more.
+  // Removes the series and invalidates all copies of its handle. The series of a deleted object would
+  // otherwise be exported for ever, and count against kMaxSeries.
   void remove(std::string_view name, const MetricLabels& labels, const Gauge& gauge);
   void remove(std::string_view name, const MetricLabels& labels, const Histogram& histogram);
-  // `fill` runs before each text(), in the thread that asks, never twice at a time: for what is read only
-  // then.
+  // `fill` runs before each text(), on the thread that calls it, never concurrently: for values that are read
+  // only then.
   void beforeText(std::function<void()> fill);
   // trainyard_build_info{version="…"} 1, to join with.
   void setBuildInfo(std::string_view version);

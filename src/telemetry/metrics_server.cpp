@@ -14,10 +14,10 @@ namespace trainyard::telemetry {
 namespace {
 
 constexpr const char* kMadeFor = "trainyard-metrics";
-// Longer than a process lives: it is made anew with each.
+// Longer than any process lives: each process creates a new one.
 constexpr std::chrono::hours kMadeLife{10 * 365 * 24};
 
-// Nobody can verify it: it keeps tokens from who only listens.
+// Clients cannot verify this certificate, but it hides tokens from passive listeners.
 base::Result<net::TlsServerConfig> madeCertificate(base::WallTime now) {
   const net::Validity validity{now - std::chrono::hours(1), now + kMadeLife};
   const auto authority = net::makeAuthority(kMadeFor, validity);
@@ -63,7 +63,7 @@ class Running final : public MetricsServer {
     return !options_.tls.certificate.empty() || !options_.tls.privateKey.empty();
   }
 
-  // Files may come later than the program: the operator itself makes those that the chart gives it.
+  // The files may appear after the start: the operator itself creates those that the chart configures.
   [[nodiscard]] base::Result<net::TlsServerConfig> certificate() const {
     if (hasFiles()) {
       auto read = net::readTlsFiles(options_.tls);
@@ -84,7 +84,7 @@ class Running final : public MetricsServer {
 
   MetricsServerOptions options_;
   Dependencies deps_;
-  std::shared_ptr<GuardedMetrics> guard_;  // null where everybody may read
+  std::shared_ptr<GuardedMetrics> guard_;  // null if every client may read the metrics
   std::unique_ptr<net::HttpServer> server_;
   std::optional<net::TlsFollower> follower_;
 };

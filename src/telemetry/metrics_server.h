@@ -19,13 +19,13 @@ struct MetricsServerOptions {
   std::string listen;
   std::size_t threads = 2;
   bool secure = false;
-  net::TlsFiles tls = {};  // with it; no paths: a certificate is made at the start
+  net::TlsFiles tls = {};  // used if secure; without paths, a certificate is generated at the start
 };
 
-// The port of a program that tells about it: /metrics, /healthz and /readyz. By plain HTTP to everybody, or,
-// where it is to be secure, by HTTPS, and /metrics only to whose token may `get` it (kube::PathAccess): 401
-// without a good token, 403 without the right, 429 when too many ask, 503 when the API server cannot be
-// asked. Probes need no token. The certificate follows its files; while they cannot be used, a made one
+// The telemetry port of a program: /metrics, /healthz and /readyz. It serves plain HTTP to every client. In
+// secure mode it serves HTTPS, and /metrics only for a token that may `get` it (kube::PathAccess): 401
+// without a valid token, 403 without the right, 429 for too many requests, 503 if the API server does not
+// answer. Probes need no token. The certificate follows its files; while they are unusable, a generated one
 // serves. Lives on the executor's loop.
 class MetricsServer {
  public:
@@ -37,8 +37,8 @@ class MetricsServer {
     base::Logger log;
   };
 
-  // kInvalid names the address that cannot be used, kUnavailable says that it is taken. What is depended on
-  // must outlive the server.
+  // kInvalid has the address that is not usable; kUnavailable means that it is in use. The dependencies must
+  // outlive the server.
   [[nodiscard]] static base::Result<std::unique_ptr<MetricsServer>> start(const MetricsServerOptions& options,
                                                                           Dependencies dependencies);
   MetricsServer() = default;

@@ -15,7 +15,7 @@
 namespace trainyard::telemetry {
 namespace {
 
-// Of proc_pid_stat(5), counted from the field after the program's name, which may hold spaces and brackets.
+// Fields of proc_pid_stat(5), counted after the program's name, which may contain spaces and brackets.
 constexpr std::size_t kUserTicks = 11;
 constexpr std::size_t kSystemTicks = 12;
 constexpr std::size_t kThreads = 17;
@@ -37,7 +37,7 @@ std::optional<Fields> readStat() {
   for (std::size_t i = 0; i < kFields; ++i) {
     std::string word;
     if (!(words >> word)) return std::nullopt;
-    // The first is a letter: the state.
+    // The first field is a letter: the state.
     fields[i] = i == 0 ? 0 : std::strtod(word.c_str(), nullptr);
   }
   return fields;

@@ -8,14 +8,14 @@
 
 namespace trainyard::telemetry {
 
-// Bounds how many requests wait at a time, in all and of one address: each keeps its connection, and probes
-// need some. Any thread.
+// Limits how many requests wait at a time, in total and per client address: each keeps its connection open,
+// and probes need free ones. Safe from any thread.
 class WaitingRoom : public std::enable_shared_from_this<WaitingRoom> {
  public:
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kMostOfAddress = 8;
 
-  // Null when there is no room; the place is free again when the last copy goes.
+  // Returns null if the limit is reached; the slot is released with the last copy.
   [[nodiscard]] std::shared_ptr<void> enter(const std::string& address);
 
  private:

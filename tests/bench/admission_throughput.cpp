@@ -1,13 +1,13 @@
-// How many queued jobs a second the operator admits, in one process on virtual time: the very operator with
-// the in-memory API server, kube-scheduler and kubelets. The jobs are those of Kueue's baseline performance
-// test (test/performance/scheduler/configs/baseline/generator.yaml): 5 cohorts of 6 queues of 500 jobs,
-// small, medium and large, each queue with 20 cpus of its own and what the cohort leaves.
+// Measures how many queued jobs per second the operator admits, in one process on virtual time: the real
+// operator with the in-memory API server, kube-scheduler and kubelets. The jobs are those of Kueue's baseline
+// performance test (test/performance/scheduler/configs/baseline/generator.yaml): 5 cohorts of 6 queues of 500
+// jobs, small, medium and large; each queue has 20 cpus of its own and what the cohort does not use.
 //
-// With --cycles-only the operator's cycles alone, with their plans carried out at once on the snapshot, every
-// 50 ms of the clock: Kueue's own test has no pods, no scheduler and no kubelets either. The whole cluster is
-// slower the more objects its API server holds, so it is asked about fewer jobs.
+// --cycles-only runs the operator's cycles alone and applies their plans at once to the snapshot, every 50 ms
+// of the clock: Kueue's own test has neither pods nor a scheduler nor kubelets. The whole cluster is slower
+// with more objects in its API server, so it is measured with fewer jobs.
 //
-// Prints one JSON object: seconds of the wall and of the cluster's clock, and how long jobs waited by class.
+// Prints one JSON object: seconds of wall time and of the cluster's clock, and the waiting times by class.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +45,7 @@ constexpr JobClass kClasses[] = {{"small", 350, 1, 200ms, 100ms, 50},
 constexpr int kShares = 500;
 constexpr int kQuota = 20;
 constexpr int kBorrowing = 100;
-constexpr int kLook = 100;  // ms of the cluster's clock between two looks at who is admitted
+constexpr int kLook = 100;  // ms of the cluster's clock between two checks of admissions
 
 constexpr auto kTick = 50ms;  // of --cycles-only
 
@@ -101,7 +101,7 @@ void print(std::size_t jobs, double wall, double clock, const model::SharedList<
   fmt::print("}}}}\n");
 }
 
-// The cycles alone: what a plan asks for has happened with the next tick.
+// The cycles alone: the decisions of a plan take effect with the next tick.
 class CyclesOnly {
  public:
   explicit CyclesOnly(const Options& options) : options_(options) {
@@ -281,7 +281,7 @@ class Run {
 
  private:
   base::Result<void> makeCluster() {
-    // Quotas are what jobs wait for, not places.
+    // Jobs wait for quota, not for capacity.
     const sim::NodeShape shape{.gpus = 0, .cpus = 128, .memory = "1Ti", .pods = 250};
     const int cpus = options_.cohorts * options_.queues * kQuota;
     if (auto added = cluster_->addNodes(2 * cpus / 128 + 1, shape); !added) return added;

@@ -1,4 +1,4 @@
-// How long the failure of a gang takes to read: 64 members with full logs, one of which has the cause.
+// Measures the classification of a gang's failure: 64 members with full logs, one of which has the cause.
 #include <benchmark/benchmark.h>
 
 #include <fmt/format.h>

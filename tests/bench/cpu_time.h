@@ -4,7 +4,7 @@
 
 namespace trainyard::test {
 
-// Of this thread: what a cycle costs, whoever else uses the machine.
+// CPU time of this thread: the cost of a cycle, independent of other processes.
 [[nodiscard]] inline double cpuMilliseconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -43,7 +43,7 @@ void addJob(SnapshotBuilder& builder, int number) {
   builder.add(whole);
 }
 
-// Settled: every job's status says what there is to say.
+// A settled cluster: every job's status is up to date.
 core::CycleInput bigCluster(bool withWaitingGang) {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < kNodes; ++i) {
@@ -85,7 +85,7 @@ constexpr int kTenants = 30;
 
 std::string tenant(int number) { return fmt::format("tenant-{:02}", number % kTenants); }
 
-// A running job of 8 GPUs that fills the node.
+// Adds a running job of 8 GPUs that fills the node.
 void addFullNode(SnapshotBuilder& builder, int node, const std::string& queue, bool preemptible) {
   model::Job whole = job(fmt::format("run/job-{:05}", node))
                          .role("worker", 1, requests(8, 8))
@@ -101,8 +101,8 @@ void addFullNode(SnapshotBuilder& builder, int node, const std::string& queue, b
                   .phase(model::PodPhase::kRunning));
 }
 
-// 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 more wait in 30 queues, of 16 shapes.
-// Each with a shape of its own where it is said.
+// 10,000 nodes x 8 GPUs, full: a running job of 8 GPUs on each; 10,000 pending jobs in 30 queues, of 16
+// shapes, or with `ownShapes` a different shape for each.
 core::CycleInput fullCluster(bool preemptible, bool ownShapes = false) {
   SnapshotBuilder builder = cluster().now(100'000);
   for (int i = 0; i < kTenants; ++i) {
@@ -159,7 +159,7 @@ void report(benchmark::State& state, const std::string& prefix, std::vector<doub
   state.counters[prefix + "p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
 }
 
-// Between two cycles one waiting job's object changes.
+// One pending job's object changes between two cycles.
 void withTenThousandWaiting(benchmark::State& state, bool preemptible, const model::Policy& policy,
                             bool ownShapes = false) {
   core::CycleInput input = fullCluster(preemptible, ownShapes);
@@ -176,7 +176,7 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
     }
   };
   settle();
-  // Everybody has run for long enough to be stopped.
+  // All jobs have run for long enough to be preempted.
   input.snapshot.now += std::chrono::hours(2);
   settle();
   state.counters["settling_max_ms"] = longest;
@@ -205,9 +205,9 @@ void withTenThousandWaiting(benchmark::State& state, bool preemptible, const mod
   report(state, "cpu_", ofCpu);
 }
 void cycleTenThousandWaiting(benchmark::State& state) { withTenThousandWaiting(state, false, {}); }
-// Whoever runs might be stopped, and nobody may be.
+// All running jobs are preemptible, but no preemption is permitted.
 void cyclePreemptible(benchmark::State& state) { withTenThousandWaiting(state, true, {}); }
-// The order goes by what jobs of a kind took, and jobs take turns.
+// The order depends on the run times of a kind, with time slicing.
 void cycleDefaultOrder(benchmark::State& state) {
   model::Policy policy;
   policy.ordering = model::Ordering::kDefault;
@@ -216,7 +216,7 @@ void cycleDefaultOrder(benchmark::State& state) {
 }
 void cycleTenThousandShapes(benchmark::State& state) { withTenThousandWaiting(state, false, {}, true); }
 
-// One gang of higher priority for all that run.
+// One gang of higher priority that needs all running jobs as victims.
 void cycleTenThousandVictims(benchmark::State& state) {
   SnapshotBuilder builder = cluster().now(100'000);
   model::Queue queue;

@@ -1,4 +1,4 @@
-// Cycles over what one tenant may write at most, in constraints that have to be compared with each node.
+// Cycles over the maximum that one tenant may write in constraints that are compared with each node.
 #include <algorithm>
 #include <string>
 
@@ -18,13 +18,13 @@ using namespace trainyard;        // NOLINT(google-build-using-namespace): bench
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): bench
 
 constexpr int kNodes = 5'000;
-constexpr int kJobs = 300;                         // that wait, and as many that run and are elastic
-constexpr int kWords = model::limits::kNodeWords;  // of each, which no other one has
+constexpr int kJobs = 300;                         // pending ones, and as many running elastic ones
+constexpr int kWords = model::limits::kNodeWords;  // per job, different for each
 constexpr int kCycles = 30;
 
 std::string nodeName(int i) { return fmt::format("gpu-{:05}", i); }
 
-// Each node meets all words but the last.
+// Each node matches all values but the last.
 std::vector<model::NodeSelectorTerm> longTerm(int number) {
   model::NodeSelectorTerm term;
   for (int i = 1; i < kWords; ++i)
@@ -34,7 +34,7 @@ std::vector<model::NodeSelectorTerm> longTerm(int number) {
 }
 
 model::Job runs(int number) {
-  // Half of them ask for more than they have, half may have more than they ask for.
+  // Half of them request more than they have, half may grow beyond their request.
   model::Job made = job(fmt::format("mallory/runs-{:03}", number))
                         .role("worker", 1, requests(1, 1))
                         .affinity(longTerm(number))
@@ -66,7 +66,7 @@ core::CycleInput cluster() {
   return input;
 }
 
-// The first cycles, from knowing nothing, and with a node that changes between any two of them.
+// The first cycles, from an empty cache, with a node that changes between any two of them.
 void cycleLongConstraints(benchmark::State& state) {
   core::CycleInput input = cluster();
   double longest = 0;

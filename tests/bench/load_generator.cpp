@@ -1,7 +1,7 @@
-// Creates objects as fast as the API server takes them and waits until every pod of theirs is bound. One
-// program for both sides of a comparison, so that a ratio never speaks of two loaders.
+// Creates objects as fast as the API server accepts them and waits until all of their pods are bound. One
+// program serves both sides of a comparison, so that a ratio never compares two load generators.
 //
-// Prints one JSON object: seconds from the first request on, and counts.
+// Prints one JSON object: seconds since the first request, and counts.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -65,7 +65,7 @@ class Load final : public kube::ReflectorSink {
   void remove(std::string_view) override {}
 
  private:
-  // The watch comes first, lest a pod be bound before anybody looks.
+  // The watch starts first, so that no binding is missed.
   void awaitWatch() {
     if (watch_.synced()) return begin();
     loop_.postAfter(kPoll, [this] { awaitWatch(); });
@@ -195,7 +195,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   const int code = run(options);
   std::fflush(stdout);
-  // Not by way of the exit handlers: cpprestsdk's stop its threads first and then wait for them, and one that
-  // is just closing a stream waits for another of them.
+  // Without exit handlers: cpprestsdk's handlers stop its threads and then join them, and a thread that is
+  // closing a stream waits for another one of them.
   std::_Exit(code);
 }

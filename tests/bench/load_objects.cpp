@@ -6,8 +6,8 @@ namespace trainyard::bench {
 namespace {
 
 std::string podSpec(const LoadOptions& options, const std::string& node) {
-  // Pods of a node that nobody has called ready yet are welcome there: only the comparison with 5,000 nodes
-  // has such ones.
+  // These pods tolerate nodes that are not marked ready yet: only the comparison with 5,000 nodes has such
+  // nodes.
   return fmt::format(
       R"({{{}"restartPolicy":"Never","tolerations":[{{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoSchedule"}}],)"
       R"("containers":[{{"name":"train","image":"registry.example.com/train:1","command":["python","train.py"],)"

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-// What the load generator is to create, and the texts of it.
+// The objects that the load generator creates, and their texts.
 namespace trainyard::bench {
 
 inline constexpr std::string_view kRunLabel = "bench.trainyard.dev/run";
@@ -18,16 +18,16 @@ struct LoadOptions {
   int perNode = 4;  // of bound-pods
   int connections = 32;
   int timeoutSeconds = 300;
-  std::string runFor;  // of jobs' pods on simulated nodes; empty: until they are deleted
+  std::string runFor;  // of jobs' pods on simulated nodes; empty: until deletion
 };
 
-// On `node` from the start, or to be scheduled where that is empty.
+// The pod is bound to `node` from the start, or left to the scheduler if that is empty.
 [[nodiscard]] std::string podBody(const LoadOptions& options, int index, const std::string& node);
 
-// A TrainingJob of `replicas` such pods, which carry kRunLabel with the run's name.
+// A TrainingJob of `replicas` such pods, labelled with kRunLabel and the run's name.
 [[nodiscard]] std::string jobBody(const LoadOptions& options, const std::string& name, int replicas);
 
-// As a kubelet would keep it, with 8 GPUs; the places in the network follow from the index.
+// A node as a kubelet maintains it, with 8 GPUs; its position in the network follows from the index.
 [[nodiscard]] std::string nodeBody(const LoadOptions& options, int index);
 
 }  // namespace trainyard::bench

@@ -1,4 +1,4 @@
-// How long one decision takes on a cluster of 5,000 nodes with 8 GPUs: 4 zones, 125 racks of 10 nodes each.
+// Measures one placement on a cluster of 5,000 nodes with 8 GPUs: 4 zones, 125 racks of 10 nodes each.
 #include <benchmark/benchmark.h>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr int kNodesPerRack = 10;
 constexpr int kRacksPerBlock = 5;
 constexpr int kBlocksPerZone = 25;
 
-// `busyPercent` of the nodes hold pods, four each, that take all GPUs or half of them.
+// `busyPercent` of the nodes have four pods each that use all or half of the GPUs.
 SnapshotBuilder bigCluster(int busyPercent) {
   base::Rng rng(1);
   SnapshotBuilder builder = cluster();

@@ -1,4 +1,4 @@
-// How long one plan takes: 64 GPUs on a cluster of 1,000 nodes.
+// Measures one plan: 64 GPUs on a cluster of 1,000 nodes.
 #include <benchmark/benchmark.h>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): bench
 constexpr int kNodes = 1'000;
 constexpr std::int64_t kGpus = 64;
 
-// Of four kinds, a quarter each.
+// Nodes of four kinds, a quarter each.
 model::Snapshot cluster1000() {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < kNodes; ++i) {

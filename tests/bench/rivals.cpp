@@ -61,7 +61,7 @@ void Rivals::remove(std::string_view object) {
   if (bound.empty() && pod->member->jobName == winner_) goneSeconds_ = elapsed();
 }
 
-// The watch comes first, lest a pod be bound before anybody looks.
+// The watch starts first, so that no binding is missed.
 void Rivals::awaitWatch() {
   if (watch_.synced()) return begin();
   loop_.postAfter(kPoll, [this] { awaitWatch(); });

@@ -12,9 +12,9 @@
 
 namespace trainyard::bench {
 
-// Two gangs of which one fits, created one right after the other: how soon one of them is whole, and how soon
-// after that one was deleted its pods are gone and the other is whole. No pod of the other may be bound
-// before. Prints one JSON object of seconds.
+// Creates two gangs of which only one fits, one right after the other. Measures when one of them is complete,
+// and, after its deletion, when its pods are gone and the other one is complete. No pod of the other one may
+// be bound before. Prints one JSON object of seconds.
 class Rivals final : public kube::ReflectorSink {
  public:
   Rivals(LoadOptions options, kube::ApiClient& api, base::EventLoop& loop, const base::Logger& log);
@@ -41,9 +41,9 @@ class Rivals final : public kube::ReflectorSink {
   const base::Logger& log_;
   kube::Reflector watch_;
 
-  base::Instant began_{};  // the first request of what is waited for
+  base::Instant began_{};  // the first request of the present phase
   std::unordered_map<std::string, std::unordered_set<std::string>> bound_;  // pods by job
-  std::string winner_;                                                      // empty: not yet
+  std::string winner_;                                                      // empty: none yet
   double firstSeconds_ = 0;
   double goneSeconds_ = 0;
   bool good_ = false;

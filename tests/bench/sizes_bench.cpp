@@ -1,5 +1,5 @@
-// One whole decision on the sizes of 1,000 elastic jobs on 4,000 GPUs: phase 8 as the cycle asks for it, from
-// the ledger to the changes, and the search alone.
+// One whole decision on the sizes of 1,000 elastic jobs on 4,000 GPUs: phase 8 as the cycle runs it, from the
+// ledger to the changes, and the search alone.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -22,15 +22,15 @@ constexpr int kNodes = 500;
 constexpr int kGpusEach = 8;
 constexpr int kJobs = 1'000;
 
-// A reported speed of so many members: Amdahl's law, each job with its own serial part.
+// The reported speeds up to this many members: Amdahl's law, each job with its own serial part.
 std::vector<model::SpeedPoint> speedsUpTo(int members, double serial) {
   std::vector<model::SpeedPoint> speeds;
   for (int n = 1; n <= members; n *= 2) speeds.push_back({n, std::llround(1e6 * n / (1 + serial * (n - 1)))});
   return speeds;
 }
 
-// Elastic jobs with members of one or two GPUs that may have up to four times what they wish, half of them
-// with known speeds, a third with more than their wish; they leave `freePercent` of the GPUs free.
+// Elastic jobs with members of one or two GPUs and up to four times the desired replicas. Half of them have
+// known speeds, a third exceed the desired replicas. They leave `freePercent` of the GPUs free.
 model::Snapshot manyElastic(int freePercent) {
   base::Rng rng(1);
   SnapshotBuilder builder = cluster();
@@ -63,7 +63,7 @@ model::Snapshot manyElastic(int freePercent) {
     }
     builder.add(elastic);
   }
-  constexpr std::int64_t kLater = 10'000;  // s: nobody rests any more
+  constexpr std::int64_t kLater = 10'000;  // s: no gang is in its cooldown
   return builder.now(kLater).build();
 }
 
@@ -94,7 +94,7 @@ void sizesOfAll(benchmark::State& state) {
     state.counters["bound_permille"] = static_cast<double>(answer.terms->boundPermille);
   }
 }
-// With so many percent of the GPUs free.
+// With this percentage of free GPUs.
 BENCHMARK(sizesOfAll)->Arg(0)->Arg(2)->Arg(10)->Arg(40)->Unit(benchmark::kMillisecond);
 
 }  // namespace

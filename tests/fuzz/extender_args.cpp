@@ -30,7 +30,7 @@ void answerFilter(const codec::ExtenderArgs& args) {
 }  // namespace
 
 void extenderArgs(std::string_view input) {
-  // Warm, as the extender keeps it: what one request leaves behind must not show in the next.
+  // Reused, as in the extender: the state after one request must not affect the next.
   static codec::ExtenderArgsParser parser;
   std::string body(input);
   if (const auto args = parser.parse(body)) {

@@ -16,7 +16,7 @@ bool isUtf8(std::string_view text) {
 
 }  // namespace
 
-// Any bytes as the log of a member that failed.
+// Any bytes as the log of a failed member.
 void failureLog(std::string_view input) {
   static const core::FailureClassifier classifier = *core::FailureClassifier::make();
   model::MemberEvidence member{.role = "worker", .phase = model::PodPhase::kFailed};

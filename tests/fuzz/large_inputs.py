@@ -9,10 +9,10 @@ import itertools
 import json
 import re
 
-# What etcd takes of one request.
+# The maximum of one etcd request.
 LARGEST = 1_500_000
 DEEPEST = 100_000
-# As many of each seed, spread over the places where it can grow.
+# At most this many inputs per seed, spread over the places where it can grow.
 MOST_OF_A_SEED = 12
 
 
@@ -63,7 +63,7 @@ def _grown_json(seed, size):
         wide = _wide(_at(value, path), room)
         if wide is not None:
             yield json.dumps(_with(value, path, wide), separators=(",", ":")).encode()
-        # json.dumps would recurse as deep.
+        # json.dumps would recurse to the same depth.
         text = json.dumps(_with(value, path, marker), separators=(",", ":"))
         for opens, closes in (("[", "]"), ('{"a":', "}")):
             depth = min(DEEPEST, room // (len(opens) + len(closes)))

@@ -1,4 +1,4 @@
-// TRAINYARD_FUZZ_TARGET is the function of the program that this is compiled for.
+// TRAINYARD_FUZZ_TARGET is the function that the program is compiled for.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-// Of CPU: others on the machine, and the process that stands still, do not count.
+// CPU time: other processes and pauses of this one do not count.
 std::int64_t microseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -20,7 +20,7 @@ std::int64_t microseconds() {
 
 std::int64_t slowest = 0;
 
-// In the form of libFuzzer's own statistics, which know whole seconds only.
+// In the format of libFuzzer's own statistics, which have whole seconds only.
 void tellSlowest() {
   std::fprintf(stderr, "stat::slowest_input_us: %lld\n", static_cast<long long>(slowest));
 }

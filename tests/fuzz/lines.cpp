@@ -3,7 +3,7 @@
 
 namespace trainyard::fuzz {
 
-// However a stream is cut into pieces, its lines are the same.
+// The lines of a stream do not depend on how it is cut into pieces.
 void lines(std::string_view input) {
   constexpr std::size_t kMost = 64;
   net::LineSplitter whole(kMost);

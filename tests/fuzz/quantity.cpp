@@ -18,7 +18,7 @@ void quantity(std::string_view input) {
   require(again && *again == *read, "a written quantity reads as the same");
   require(read->unitsRoundedDown() <= read->unitsRoundedUp(), "rounding goes the way it says");
   const auto twice = sim::canonicalQuantity(*canonical);
-  // Of binary units that are no multiple of 1024 plain digits are left, which are decimal when read again.
+  // Binary units that are no multiple of 1024 become plain digits, which are decimal when read again.
   require(twice && (*twice == *canonical || input.ends_with('i')),
           "the canonical text of a canonical text is itself");
   for (const std::string& text : {*canonical, *twice}) {

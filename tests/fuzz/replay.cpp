@@ -1,8 +1,8 @@
-// Runs a target on its seeds, and on each of them cut off everywhere: what `make fuzz` starts from is thus
-// checked by every test run, and what it once found stays found.
+// Runs a target on its seeds, and on each of them truncated at every position. Every test run thus checks the
+// starting points of `make fuzz`, and known findings stay fixed.
 //
-//   fuzz_replay TARGET SEEDS      seeds/TARGET.txt; seeds are separated by lines "%%"
-//   fuzz_replay TARGET --raw FILE…  inputs as the fuzzer left them, each with the time that it took
+// fuzz_replay TARGET SEEDS      seeds/TARGET.txt; seeds are separated by lines "%%"
+// fuzz_replay TARGET --raw FILE…  inputs as the fuzzer left them, each with the time that it took
 
 #include <chrono>
 #include <fstream>
@@ -36,7 +36,7 @@ std::vector<std::string> splitSeeds(const std::string& text) {
     if (end == std::string::npos) break;
     at = end + kSeparator.size();
   }
-  // The file ends with a newline that is not the last seed's.
+  // The file ends with a newline that is not part of the last seed.
   if (seeds.back().ends_with('\n')) seeds.back().pop_back();
   return seeds;
 }
@@ -48,7 +48,7 @@ const Target* findTarget(std::string_view name) {
   return nullptr;
 }
 
-// A copy on the heap of its own size: the sanitizer sees a read behind its end.
+// A copy on the heap of exactly the input's size: the sanitizer detects a read past its end.
 void run(const Target& target, std::string_view input) {
   const std::vector<char> copy(input.begin(), input.end());
   target.run({copy.data(), copy.size()});

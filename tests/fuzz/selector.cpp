@@ -3,7 +3,7 @@
 
 namespace trainyard::fuzz {
 
-// A line of labels, a line of fields.
+// A line of labels, then a line of fields.
 void selector(std::string_view input) {
   static const sim::Json kObject = sim::Json::parse(
       R"({"metadata":{"name":"n","labels":{"a":"b","n":"5","x.io/y":"z"}},"spec":{"nodeName":"n1"}})");

@@ -4,7 +4,7 @@
 
 namespace trainyard::fuzz {
 
-// A line with a pod, a line with a patch.
+// A line with a pod, then a line with a patch.
 void strategicMerge(std::string_view input) {
   static const sim::TypeTable kTypes(sim::builtinTypeText());
   static const sim::StructType& podType = *kTypes.at("Pod");

@@ -4,7 +4,7 @@
 
 namespace trainyard::fuzz {
 
-// What the client escapes, the in-memory server reads back. A line is a path, the next a value of the query.
+// The in-memory server reads what the client escapes. One line is a path, the next a value of the query.
 void target(std::string_view input) {
   static_cast<void>(sim::parseTarget(std::string(input)));
   const auto [path, value] = splitAtNewline(input);
@@ -16,7 +16,7 @@ void target(std::string_view input) {
   std::string joined;
   for (const std::string& segment : read->segments) joined += "/" + segment;
   std::string expected = "/x/" + std::string(path);
-  // Empty segments count for nothing.
+  // Empty segments are ignored.
   for (std::size_t at = 0; (at = expected.find("//", at)) != std::string::npos;) expected.erase(at, 1);
   if (expected.ends_with('/')) expected.pop_back();
   require(joined == expected, "a path survives being escaped");

@@ -3,10 +3,10 @@
 #include <span>
 #include <string_view>
 
-// What is fuzzed: one function for each parser, in a file of its name. Each gives any bytes to the parser and
-// asks for more than an unharmed process where there is more to ask for: what was read can be written, and
-// reads again as the same. libfuzzer.cpp makes a libFuzzer program of each (`make fuzz`), replay.cpp one
-// program that runs the seeds of all of them (unit tests).
+// The fuzz targets: one function for each parser, in a file of its name. Each passes arbitrary bytes to the
+// parser. Beyond surviving, it checks where possible that a parsed value can be written and reads again as
+// the same value. libfuzzer.cpp makes a libFuzzer program of each (`make fuzz`); replay.cpp is one program
+// that runs the seeds of all of them (unit tests).
 namespace trainyard::fuzz {
 
 void base64(std::string_view input);
@@ -44,13 +44,13 @@ struct Target {
 };
 [[nodiscard]] std::span<const Target> allTargets();
 
-// Ends the process with a word about what does not hold, so that the fuzzer keeps the input.
+// Ends the process with a message if the condition does not hold, so that the fuzzer keeps the input.
 void require(bool holds, std::string_view what);
 
-// Whether it begins and ends as the text of a JSON object does; blanks may follow.
+// Returns true if the text begins and ends like a JSON object; blanks may follow.
 [[nodiscard]] bool looksLikeObject(std::string_view text);
 
-// `text` up to the first newline, and what follows it: for targets that take two texts.
+// `text` up to the first newline, and the rest: for targets with two texts.
 struct TwoTexts {
   std::string_view first;
   std::string_view second;

@@ -9,7 +9,7 @@
 
 namespace trainyard::fuzz {
 
-// A line of a watch, as a reflector takes it: the event, then its object, by every reader that there is.
+// A line of a watch, as a reflector gets it: the event, then its object, read by every decoder.
 void watchEvent(std::string_view input) {
   const auto event = codec::decodeWatchEvent(std::string(input));
   if (!event) return require(!event.error().message.empty(), "a refusal says why");

@@ -3,7 +3,7 @@
 
 #include "lab.h"
 
-// The simulated parts of the cluster by themselves, without an operator.
+// The simulated parts of the cluster alone, without an operator.
 namespace trainyard::test {
 namespace {
 

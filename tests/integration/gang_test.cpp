@@ -90,7 +90,7 @@ TEST_CASE("two gangs that fit one at a time run one after the other, in every or
 }
 
 TEST_CASE("a job that is deleted leaves nothing, whenever that happens") {
-  // From the first write about it to its end a job of two members takes a few seconds of virtual time.
+  // A job of two members takes a few seconds of virtual time from its first write to its end.
   for (int ms = 0; ms <= 4'000; ms += 100) {
     CAPTURE(ms);
     Lab lab;
@@ -138,7 +138,7 @@ TEST_CASE("a node that vanishes before its member is bound gives the whole gang 
     lab.run(std::chrono::milliseconds(ms));
     REQUIRE(lab->request(net::Method::kDelete, "/api/v1/nodes/" + node));
 
-    // Where the members had been bound already, the loss of the node fails the job or its restart takes over.
+    // If the members were bound already, the loss of the node fails the job or restarts it.
     const bool ended =
         lab.until([&] { return lab.phase("moved") == "Succeeded" || lab.phase("moved") == "Failed"; }, 240s);
     INFO(lab.describe());
@@ -190,7 +190,7 @@ TEST_CASE("a member's name that belongs to somebody else is said, and the job st
 
 namespace {
 
-// Refuses the first deletion of a pod as a lost race, which it is not: the pod stays.
+// Refuses the first deletion of a pod with a false conflict: the pod stays.
 class RefusedDelete final : public sim::FaultPlan {
  public:
   sim::RequestFault beforeRequest(const sim::FaultPoint& point) override {
@@ -227,7 +227,7 @@ TEST_CASE("a deletion that is refused by a conflict is not taken for done") {
 
 namespace {
 
-// Edits a label of the job each time a write of the operator's to it is on its way, except every sixth.
+// Edits a label of the job whenever the operator's write to it is in flight, except every sixth time.
 class Pesterer : public sim::FaultPlan {
  public:
   sim::RequestFault beforeRequest(const sim::FaultPoint& point) override {
@@ -264,14 +264,14 @@ std::string limitRange(const std::string& cpu) {
       cpu);
 }
 
-// Three workers that ask for a GPU each and for no cpu: by the template all of them fit one node.
+// Three workers that request a GPU each and no cpu: by the template, all of them fit one node.
 std::string silentAboutCpu(const std::string& name) {
   return fmt::format(
       R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{{"name":"{}"}},"spec":{{"framework":"PyTorch","roles":[{{"name":"worker","replicas":3,"template":{{"metadata":{{"annotations":{{"sim.trainyard.dev/run-for":"2s"}}}},"spec":{{"containers":[{{"name":"train","image":"a","resources":{{"limits":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}}]}}}})",
       name);
 }
 
-// Attempts that were given up before the job succeeded; nothing when it does not.
+// The number of aborted attempts before the job succeeded; nullopt if it does not succeed.
 std::optional<int> abortedBeforeSuccess(Lab& lab, const std::string& name) {
   int aborted = 0;
   const bool succeeded = lab.until([&] {

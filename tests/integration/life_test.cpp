@@ -8,7 +8,7 @@ namespace {
 
 using model::FailureClass;
 
-// As it stands in an annotation.
+// In the notation of an annotation.
 constexpr const char* kReport = R"(trainyard-progress: {\"step\":50,\"totalSteps\":200,\"loss\":0.5})";
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "model/provisioning.h"
 #include "sim/cluster/crds.h"
 
-// The test plays the autoscaler: it says what became of a request, and adds nodes.
+// The test acts as the autoscaler: it sets the result of a request, and adds nodes.
 namespace trainyard::test {
 namespace {
 
@@ -54,7 +54,7 @@ class Autoscaled : public Lab {
     cluster().startOperator();
   }
 
-  // Path of the job's request; "" when there is none.
+  // The path of the job's request; "" if there is none.
   std::string request(const std::string& name, int attempt = 1) {
     const auto found = job(name);
     if (!found) return "";
@@ -129,7 +129,7 @@ TEST_CASE("what fits, and what waits for others, has no nodes asked for") {
   CHECK(lab.request("fits").empty());
   CHECK(lab.request("suspended").empty());
   CHECK(lab.job("fits")->condition(model::conditions::kNodesRequested) == nullptr);
-  // All nodes are full of what may not be stopped: more of them help.
+  // All nodes are full of jobs that are not preemptible: more nodes help.
   lab.submit("second", {.workers = 2, .runFor = ""});
   REQUIRE(lab.told("second", "Asked"));
   CHECK_FALSE(lab.request("second").empty());
@@ -240,7 +240,7 @@ TEST_CASE("a pod that has only the name of a placeholder is neither marked nor d
   lab.submit("large", {.workers = 4, .runFor = ""});
   const auto large = lab.job("large");
   const std::string name = codec::placeholderName(*large, large->spec.roles[0], 1);
-  REQUIRE(lab.stranger(name, 16));  // no node holds it
+  REQUIRE(lab.stranger(name, 16));  // no node has the capacity
   REQUIRE(lab.until([&] { return lab.placeholders() == 4; }, 60s));
   REQUIRE(lab.told("large", "Asked"));
   const auto marked = [&] {

@@ -8,7 +8,7 @@
 namespace trainyard::test {
 namespace {
 
-// A model whose figures make four whole nodes worth it.
+// A model with values for which four whole nodes are worthwhile.
 constexpr const char* kModel =
     R"("parameters":25557032,"largestTensorBytes":9437184,"flopsPerSample":24600000000,"batchPerWorker":65536)";
 
@@ -43,7 +43,7 @@ TEST_CASE("a job with plan.mode Auto runs in the shape of its plan, and its spec
   CHECK(job->status.plan->stepMicros > 0);
   CHECK(job->status.plan->milliSamplesPerSecond > 0);
   CHECK(job->status.plan->nodes == 4);
-  CHECK(job->generation == 1);  // nobody wrote the spec
+  CHECK(job->generation == 1);  // the spec was never written
   lab.requireSound();
 }
 
@@ -88,7 +88,7 @@ TEST_CASE(
   REQUIRE(lab.waitPhase("auto", "Running", 60s));
   const auto before = *lab.job("auto")->status.plan;
   REQUIRE(plannedWorkers(*lab.job("auto")) == 2);
-  // Nobody waits for the room, and by its figures more members are worth it.
+  // No job waits for the capacity, and by the model's values more members are worthwhile.
   REQUIRE(lab.until([&] { return lab.boundPodsOf("auto") > 2 && lab.phase("auto") == "Running"; }, 300s));
   const auto grown = lab.job("auto");
   INFO(grown->status.plan->message);
@@ -115,7 +115,7 @@ TEST_CASE("what a plan lacks is named, and a shape that fits nowhere leaves the 
   REQUIRE(large->status.plan);
   CHECK(large->status.plan->roles.empty());
   CHECK(large->status.plan->message.find("no plan") != std::string::npos);
-  REQUIRE(large->status.pending);  // as any other that does not fit
+  REQUIRE(large->status.pending);  // like any other job that does not fit
   lab.requireSound();
 }
 

@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-// How soon people see what a queue holds.
+// How soon a queue's status shows its usage.
 
 namespace trainyard::test {
 namespace {
@@ -51,7 +51,7 @@ TEST_CASE("what a queue holds is told within two seconds and a half, by its stat
     REQUIRE(lab.waitGone("bert", 60s));
     follows(0);
   }
-  // Nothing else happens in the cluster, and nothing is written for nothing.
+  // Nothing else happens in the cluster, and there are no unnecessary writes.
   const auto version = lab->observer().cache().queues.find(model::QueueName("vision"))->resourceVersion;
   lab.run(300s);
   CHECK(lab->observer().cache().queues.find(model::QueueName("vision"))->resourceVersion == version);

@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-// Gangs that get another size while things go wrong: the old size or the new one, never neither, and no GPU
+// Gangs that are resized during faults: they have the old size or the new one, never neither, and no GPU is
 // lost.
 namespace trainyard::test {
 namespace {
@@ -40,7 +40,7 @@ struct Elastic {
     for (const auto& each : placed->assignments) members += each.indices.size();
     return static_cast<int>(members);
   }
-  // It has that size, and no other one is on its way.
+  // Waits until it has that size, and no other resize is in progress.
   bool waitSize(int replicas, base::Instant::duration limit = 120s) {
     const bool came = lab.until(
         [&] {

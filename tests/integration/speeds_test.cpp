@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-// What jobs report of their speed decides how far they grow beyond their wishes, also under a successor.
+// The reported speeds of jobs decide how far they grow beyond the desired replicas, also after a failover.
 namespace trainyard::test {
 namespace {
 
@@ -16,13 +16,13 @@ constexpr const char* kElastic =
     R"("elastic":{"role":"worker","replicas":2,"minReplicas":1,"maxReplicas":8},)"
     R"("checkpoint":{"mode":"Helper","gracePeriodSeconds":3})";
 
-// As it stands in an annotation.
+// In the notation of an annotation.
 std::string line(int replicas, int samplesPerSecond) {
   return fmt::format(R"(trainyard-progress: {{\"step\":{},\"samplesPerSecond\":{},\"replicas\":{}}})",
                      samplesPerSecond + replicas, samplesPerSecond, replicas);
 }
 
-// A job of two members of four GPUs, which may have all eight places of four nodes.
+// A job of two members of four GPUs, which may grow to all eight half nodes of four nodes.
 struct Reporting {
   explicit Reporting(const std::string& log) : lab({}, 4) {
     lab->startOperator();
@@ -30,7 +30,7 @@ struct Reporting {
     REQUIRE(lab.waitPhase("bert", "Running", 60s));
   }
 
-  // From now on it says this.
+  // Sets the log of its members from now on.
   void say(const std::string& log) {
     for (const auto& pod : lab.podsOf("bert")) {
       const auto done = lab->request(
@@ -61,7 +61,7 @@ TEST_CASE("a job that tells nothing of its speed gets all that nobody wants") {
 TEST_CASE("reported speeds are kept by size, and who gains nothing grows no further") {
   Reporting job(line(2, 100));
   REQUIRE(job.lab.until([&] { return job.speeds() == Speeds{{2, 100'000}}; }, 60s));
-  // Twice the largest size that is known, and no more, is tried.
+  // At most twice the largest known size is tried.
   REQUIRE(job.waitSize(4));
   // Four are slower than two.
   job.say(line(4, 80));

@@ -32,7 +32,7 @@ TEST_CASE("without the guard a stranger may take a place, and the gang goes else
   lab.submit("robbed", {.runFor = "3s"});
   REQUIRE(lab.until([&] { return lab.podsOf("robbed").size() == 4; }, 30s));
   const std::string node = lab.job("robbed")->status.gang.proposal->add.front().node.str();
-  // Bound past every scheduler, as a DaemonSet's or a static pod would be.
+  // Bound without a scheduler, as a static pod would be.
   REQUIRE(lab.stranger("thief", 8, "", node));
 
   const bool ended = lab.waitPhase("robbed", "Succeeded", 240s);
@@ -48,7 +48,7 @@ TEST_CASE("a place that is taken after the barrier aborts the whole gang, and it
   lab->startOperator();
   lab.run(3s);
   lab.submit("late", {.runFor = "3s"});
-  // The first member that is let go: the barrier is behind them.
+  // The first member is released: the gang has passed the barrier.
   REQUIRE(lab.until(
       [&] {
         const auto pods = lab.podsOf("late");
@@ -112,7 +112,7 @@ TEST_CASE("strangers that ask for GPUs do not get reserved ones") {
   const auto greedy = lab->observer().cache().pods.find({"default", "greedy-0"});
   REQUIRE(greedy);
   CHECK_FALSE(greedy->bound());
-  // By now in kube-scheduler's own words or the guard's: it has placed the members, and the watch shows them.
+  // The message is kube-scheduler's or the guard's: the members are placed, and the watch shows them.
   CHECK_FALSE(greedy->unschedulableMessage.empty());
   REQUIRE(lab.waitPhase("whole", "Succeeded", 30s));
   REQUIRE(lab.until(

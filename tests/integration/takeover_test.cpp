@@ -7,7 +7,7 @@ namespace {
 
 bool isWrite(const net::HttpRequest& request) { return request.method != net::Method::kGet; }
 
-// Kills whoever writes when the k-th write about jobs and pods has been carried out, before its answer comes.
+// Kills the writer after the k-th write about jobs and pods is executed, before its answer arrives.
 class KillAtWrite final : public sim::FaultPlan {
  public:
   explicit KillAtWrite(int k) : k_(k) {}
@@ -32,7 +32,7 @@ class KillAtWrite final : public sim::FaultPlan {
   std::string at_;
 };
 
-// The same, but the k-th write never reaches the server.
+// As KillAtWrite, but the k-th write never reaches the server.
 class KillBeforeWrite final : public sim::FaultPlan {
  public:
   explicit KillBeforeWrite(int k) : k_(k) {}
@@ -85,8 +85,8 @@ int writesUntilUnharmed(int workers) {
 }  // namespace
 
 TEST_CASE("an operator killed after any of its writes leaves a gang that the next one finishes") {
-  // Template check, Reserve, finalizer, Service, ConfigMap, 3 creates, 3 releases, merge and the words of
-  // status.
+  // Template check, Reserve, finalizer, Service, ConfigMap, 3 creates, 3 releases, merge and the status
+  // message.
   CHECK(writesUntilUnharmed<KillAtWrite>(3) > 12);
 }
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(HERE))
 import launcher  # noqa: E402
 
 EXAMPLES = HERE.parent.parent / "examples"
-# For interpreters that load PyTorch on a machine that does something else, too.
+# For interpreters that load PyTorch on a busy machine.
 PATIENCE = 60
 STEP = re.compile(r"step (\d+) rank (\d+) of (\d+) samples (\d+) weight (\S+) loss (\S+)")
 
@@ -131,17 +131,17 @@ class Elastic(unittest.TestCase):
         job.resize(4)
         job.until_size(4)
         job.resize(2)
-        # Who leaves has not failed.
+        # A member that leaves has not failed.
         self.assertEqual([job.ended(3), job.ended(2)], [0, 0])
         job.until(lambda _, line: line == "rank 0 done at step 1500", "the end")
         self.assertEqual([job.ended(index) for index in (1, 0)], [0, 0])
 
         steps = job.steps_of(0)
-        # No step twice, none left out, the same batch at every size, and the loss falls.
+        # No step is repeated or skipped, the batch is the same at every size, and the loss decreases.
         self.assertEqual([step for step, *_ in steps], list(range(1500)))
         self.assertEqual({(world, samples) for _, world, samples, *_ in steps}, {(2, 64), (4, 32)})
         self.assertLess(sum(s[4] for s in steps[-50:]), sum(s[4] for s in steps[:50]) / 2)
-        # Everybody has the same weights after each step: joiners took rank 0's, and its Adam.
+        # All members have the same weights after each step: joining ones took rank 0's, and its Adam state.
         weights = {step: weight for step, _, _, weight, _ in steps}
         for rank in (1, 2, 3):
             theirs = job.steps_of(rank)

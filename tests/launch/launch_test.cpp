@@ -36,7 +36,7 @@ TEST_CASE("a membership is read as the operator writes it, and nothing else is t
   CHECK_FALSE(parseMembership(R"({"generation":3,"role":"w","size":4})" + std::string(5'000, ' ')));
 }
 
-// FIPS 180-4's examples, and RFC 4231's test cases 2 and 6.
+// The examples of FIPS 180-4, and test cases 2 and 6 of RFC 4231.
 TEST_CASE("digests are those of the standard") {
   CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -103,6 +103,6 @@ TEST_CASE("a member of another role is told of the size, and always belongs") {
   const Environment worker{{"TRAINYARD_ROLE", "worker"}, {"TRAINYARD_INDEX", "1"}};
   CHECK(belongs(memberOf(worker), two));
   CHECK_FALSE(belongs(memberOf(worker), {2, "worker", 1}));
-  // It computes apart from the others: its framework is told nothing of their number.
+  // It computes separately from the others: its framework does not get their number.
   CHECK_FALSE(environmentAt(worker, two, {2, "worker", 2}).contains("WORLD_SIZE"));
 }

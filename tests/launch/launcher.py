@@ -28,7 +28,7 @@ class Members:
         self.slots, self.grace, self.settle = slots, grace, settle
         self.port, self.generation, self.running, self.seen = free_port(), 0, {}, []
         self.clients = {}
-        # For each member and client, the lines that until() has not read yet.
+        # The lines of each member and client that until() has not read yet.
         self.fresh, self.heard = {}, threading.Condition()
         self.token = self.folder / "token"
         self.token.write_text("a-token-of-this-job\n")

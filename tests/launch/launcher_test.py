@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import launcher  # noqa: E402
 
-# Says what it was given; writes its "checkpoint" on SIGTERM, and ends with a code of its own then.
+# Prints its environment; on SIGTERM it writes its "checkpoint" and ends with its own exit code.
 TRAINER = ["/bin/sh", "-c", 'trap "echo saved; exit 7" TERM; '
            'echo "rank $RANK of $WORLD_SIZE port $MASTER_PORT generation $TRAINYARD_GENERATION"; '
            'while :; do sleep 0.05; done']
@@ -51,7 +51,7 @@ class Launcher(unittest.TestCase):
             child.stdout.close()
 
     def test_orphans_are_reaped_and_do_not_outlive_the_program(self):
-        # The grandchild keeps our pipe open: read() returns because it was killed.
+        # The grandchild keeps the pipe open: read() returns because the grandchild was killed.
         done = alone("/bin/sh", "-c", "(setsid sleep 1000 &) ; (sleep 1000 &) ; echo over")
         self.assertEqual((done.returncode, done.stdout), (0, "over\n"))
 
@@ -69,13 +69,13 @@ class Launcher(unittest.TestCase):
         for index in (0, 1):
             self.assertEqual(job.until(index, "^rank"), f"rank {index} of 2 port 29503 generation 3")
         self.assertEqual({index: child.pid for index, child in job.running.items()}, pids)
-        # Each wrote its checkpoint before every change: two of two, then all four.
+        # Each member wrote its checkpoint before every change: two of two, then all four.
         self.assertEqual(len([1 for _, line in job.seen if line == "saved"]), 6)
         job.signal(0, signal.SIGTERM)
         self.assertEqual(job.ended(0), 7)
 
     def test_what_a_script_runs_has_its_time_to_end(self):
-        # The shell ends by SIGTERM at once; what it runs is in its group, and saves.
+        # The shell ends by SIGTERM at once; its child is in its process group, and saves.
         inner = 'trap "sleep 0.5; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done'
         job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
         job.resize(1)
@@ -85,7 +85,7 @@ class Launcher(unittest.TestCase):
         job.until(0, "^up$")
 
     def test_nobody_of_the_program_before_is_left(self):
-        # The innermost has a session of its own, and becomes the launcher's child only when its parent is gone.
+        # The innermost process has its own session; it becomes the launcher's child when its parent is gone.
         inner = "setsid /bin/sh -c \"echo pid \\$\\$; exec sleep 1000\" & wait"
         job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
         job.resize(1)
@@ -115,7 +115,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(job.ended(0), 128 + 9)
 
     def test_who_fails_because_its_peers_begin_again_is_not_failed(self):
-        # Ends with an error at once, until it is told of the new size.
+        # Ends with an error at once, until it gets the new size.
         job = self.members(lambda _: ["/bin/sh", "-c", 'echo "at $WORLD_SIZE"; test "$WORLD_SIZE" = 2'], settle=30)
         job.resize(1)
         job.until(0, "at 1")
@@ -129,12 +129,12 @@ class Launcher(unittest.TestCase):
         job.resize(3)
         for index in range(3):
             job.until(index, "^rank")
-        # The kubelets of 0 and 1 take their time.
+        # The kubelets of 0 and 1 are slow.
         job.generation += 1
         job.tell(2, 3)
         for index in range(3):
             self.assertEqual(job.until(index, "^rank"), f"rank {index} of 3 port 29502 generation 2")
-        # The late file changes nothing, and who leaves learns of it by others, too.
+        # The late file changes nothing, and a leaving member also learns of it from other members.
         for index in range(3):
             job.tell(index, 3)
         job.generation += 1

@@ -30,7 +30,7 @@ if kept[0]:
 shared = nn.parallel.DistributedDataParallel(model)
 said = 0.0
 while step < STEPS:
-    # All stop after the same step, or those that go on would wait for the others.
+    # All members stop after the same step; otherwise the remaining ones would wait for the others.
     wish = torch.tensor([float(bool(stop))])
     dist.all_reduce(wish)
     if wish.item() > 0:

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import launcher  # noqa: E402
 
 IDLE = ["/bin/sleep", "1000000"]
-# The coordinator's program goes on through changes of size, as one does that hands out tasks.
+# The coordinator's program keeps running through changes of size, like a program that distributes tasks.
 KEEP = {"TRAINYARD_ON_RESIZE": "keep"}
 
 
@@ -64,7 +64,7 @@ class Tasks(unittest.TestCase):
         job = self.members(1, 1)
         first, second = (job.client("submit", "/bin/sh", "-c", f"echo task {i}; exec sleep {s}").stdout.strip()
                          for i, s in ((1, 1000), (2, 0)))
-        # One slot: the second waits until the first is cancelled.
+        # One slot: the second task waits until the first is cancelled.
         self.assertRegex(job.client("tasks").stdout, f"(?m)^{second}\twaiting\t")
         self.assertEqual(job.client("cancel", first).returncode, 0)
         waited = job.client("wait", first, second)
@@ -80,7 +80,7 @@ class Tasks(unittest.TestCase):
         for each in strangers:
             self.addCleanup(each.close)
         self.assertEqual(job.client("run", "/bin/true").returncode, 0)
-        # The oldest have gone.
+        # The oldest connections are closed.
         strangers[0].settimeout(launcher.PATIENCE)
         with contextlib.suppress(ConnectionResetError):
             while strangers[0].recv(4096):
@@ -129,7 +129,7 @@ class Tasks(unittest.TestCase):
         count = 2000
         ends = job.folder / "ends"
         ends.mkdir()
-        # Every hundredth is longer than the grace: killed with who leaves, and begun again.
+        # Every hundredth task exceeds the grace period: it is killed with the leaving member and restarted.
         lines = "".join(f"echo x >> {ends}/{i}; sleep {2 if i % 100 == 1 else i % 10 / 10}; echo {i}\n" for i in range(count))
         results = []
         batch = threading.Thread(target=lambda: results.append(subprocess.run(

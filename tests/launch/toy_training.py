@@ -12,7 +12,7 @@ torch.set_num_threads(1)
 patterns = torch.randn(10, 64)
 labels = torch.randint(0, 10, (4096,))
 inputs = patterns[labels] + 1.5 * torch.randn(4096, 64)
-# Members of other ages begin with other weights: what they train with is rank 0's.
+# Members that join at different times start with different weights: the training uses those of rank 0.
 torch.manual_seed(int(os.environ["TRAINYARD_INDEX"]))
 model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
@@ -25,11 +25,11 @@ def train(step):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    # One line a step, of what everybody can see to be the same.
+    # One line per step, with values that all members must share.
     weight = sum(parameter.double().sum().item() for parameter in model.parameters())
     print(f"step {step} rank {job.rank} of {job.world} samples {len(mine)} weight {weight:.9f} loss {loss.item():.5f}",
           flush=True)
-    # As if it was a model worth the trouble: a change of size has to happen while it runs.
+    # Simulates an expensive model: a change of size has to happen while it runs.
     time.sleep(float(os.environ.get("PACE", "0")))
     return loss.item()
 

@@ -31,13 +31,13 @@ TEST_CASE("non-negative least squares: exact where it can be, 0 where the best w
   const auto exact = solveNnls({{1, 1}, {1, 2}, {1, 3}}, {3, 5, 7});
   CHECK(exact.x[0] == Approx(1));
   CHECK(exact.x[1] == Approx(2));
-  // Without the bound the second would be -1.
+  // Without the bound the second value would be -1.
   const auto bounded = solveNnls({{1, 0}, {1, 1}}, {2, 1});
   CHECK(bounded.x[0] == Approx(1.5));
   CHECK(bounded.x[1] == 0);
   CHECK(bounded.inverse[0][0] == Approx(0.5));
   CHECK(bounded.inverse[1][1] == 0);
-  // Columns that depend on each other, of very different size.
+  // Linearly dependent columns of very different size.
   const auto dependent = solveNnls({{1, 1e9}, {2, 2e9}}, {1, 2});
   CHECK(dependent.x[0] + 1e9 * dependent.x[1] == Approx(1));
   CHECK(solveNnls({{0.0}}, {1}).x[0] == 0);
@@ -56,7 +56,7 @@ TEST_CASE("all-reduce goes through the busiest network, and not within one node"
   const double twoByTwo = seconds({{{0, 2, 2, 0}}});
   CHECK(oneNode > alone);
   CHECK(fourNodes == Approx(0.2 + 0.4 * 1.5));
-  CHECK(twoByTwo > fourNodes);  // measured so: two workers share a NIC, and one pair of nodes has all traffic
+  CHECK(twoByTwo > fourNodes);  // as measured: two workers share a NIC, and one pair of nodes has all traffic
 }
 
 TEST_CASE("parameter servers: the busiest of them decides, and the largest tensor cannot be split") {
@@ -70,7 +70,7 @@ TEST_CASE("parameter servers: the busiest of them decides, and the largest tenso
   CHECK(exchange(4) == Approx(0.1 * 2 * 1));
   model.largestTensorShare = 0.75;
   CHECK(exchange(4) == Approx(0.1 * 2 * 3));
-  // Beside the workers a part needs no network.
+  // A server beside the workers needs no network for their part.
   const double beside =
       predictStep({{{0, 4, 1, 1}}}, pools, {.parameterServers = true, .perWorker = 10}, costs(0, 0, 0.1))
           .exchange;
@@ -91,7 +91,7 @@ TEST_CASE("a synchronous step waits for the slowest worker, and for its input") 
   const StepPrediction step = predictStep(both, pools, model, costs(0, 0.1, 0));
   CHECK(step.seconds == Approx(10));
   CHECK(step.bottleneck == Bottleneck::kInput);
-  // Memory for 3 samples of 10: four passes.
+  // Memory for 3 of 10 samples: four passes.
   const TrainingModel accumulating{.batch = 10, .maxPerWorker = 3};
   CHECK(predictStep({{{0, 1, 1, 0}}}, pools, accumulating, costs(1, 0.1, 0)).seconds == Approx(4 + 1));
 }
@@ -144,19 +144,19 @@ TEST_CASE("workers and servers are spread evenly, as far as nodes hold them") {
 
 TEST_CASE("a plan within the noise of a smaller one loses to it") {
   const std::vector<NodePool> pools{pool(1, 8)};
-  // Nearly all of the step is fixed: with a fixed global batch more workers gain next to nothing.
+  // Nearly all of the step is fixed: with a fixed global batch, more workers gain next to nothing.
   Coefficients coefficients = costs(1, 0.0001, 0, 0);
   coefficients.relativeNoise = 0.02;
   const auto shapes = rankShapes(pools, {.batch = 64}, coefficients, {.maxWorkers = 8});
   REQUIRE(shapes.size() == 8);
   CHECK(shapes.front().workers == 1);
-  // Where they do gain, the largest wins.
+  // If they do gain, the largest shape wins.
   const auto gaining = rankShapes(pools, {.batch = 64}, costs(0, 0.1, 0, 0), {.maxWorkers = 8});
   CHECK(gaining.front().workers == 8);
   CHECK(gaining.back().workers == 1);
 }
 
-// A tenant's profile by which every shape is as good, on nodes of which none is like another.
+// A tenant's profile for which every shape is equally good, on nodes that are all different.
 TEST_CASE("what is looked at is bounded, and small shapes and large ones are still among it") {
   std::vector<NodePool> pools;
   for (int i = 0; i < 64; ++i) {
@@ -184,7 +184,7 @@ TEST_CASE("shapes keep to their limits, and to one type of GPU unless they may b
     CHECK(shape.workers <= 6);
     CHECK_FALSE(shape.gpuType.empty());
   }
-  // Four fast ones do as much as eight slow ones; beside slow ones they are slow themselves.
+  // Four fast workers equal eight slow ones; combined with slow ones they are slow themselves.
   CHECK(rankShapes(pools, model, costs(0, 1, 0), {.maxWorkers = 12}).front().gpuType == "fast");
   const auto mixed = rankShapes(pools, model, costs(0, 1, 0), {.maxWorkers = 12, .mixTypes = true});
   CHECK(mixed.front().workers == 12);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kType = "nvidia.com/gpu.product";
 
-// Of 16 A100 and 16 T4; workers and servers of two and four cpu and 8 GiB each.
+// 16 A100 and 16 T4; workers and servers request two and four cpu and 8 GiB each.
 SnapshotBuilder twoTypes() {
   SnapshotBuilder builder = cluster().now(100);
   for (const char* name : {"a1", "a2"})
@@ -35,7 +35,7 @@ model::Queue queueWith(std::vector<std::pair<std::string, std::int64_t>> limits)
   return made;
 }
 
-// More is faster without an end.
+// The speed grows without limit.
 std::shared_ptr<const model::ModelProfile> scalingProfile() {
   model::ModelProfile profile;
   profile.parameters = 1'000;
@@ -89,7 +89,7 @@ TEST_CASE("a plan is never one that its queue refuses, whatever it limits") {
   const QueueTree queues(snapshot);
   CHECK_FALSE(queues.beyondEmptyLimit(queues.queueOf(shaped), queues.demandOf(shaped)));
   if (plan.gpuType == "A100" && limit.first.ends_with("A100")) CHECK(workers <= 5);
-  // As many as the limit allows: each is worth it.
+  // As many workers as the limit allows: each is worthwhile.
   if (limit.first == "nvidia.com/gpu") CHECK(workers == 6);
   if (limit.first == "cpu" && !servers) CHECK(workers == 7);
   if (limit.first == "memory" && !servers) CHECK(workers == 6);
@@ -98,7 +98,7 @@ TEST_CASE("a plan is never one that its queue refuses, whatever it limits") {
 TEST_CASE("a type of GPU that the queue may hardly have is passed over for one that it may") {
   const model::ShapePlan plan =
       planOf(asking(false), twoTypes().add(queueWith({{"gpu-type.trainyard.dev/A100", 1}})));
-  // Sixteen T4 do more than one A100.
+  // Sixteen T4 are faster than one A100.
   CHECK(plan.gpuType == "T4");
   CHECK(plannedOf(plan, "worker") == 16);
 }
@@ -185,7 +185,7 @@ TEST_CASE("by its profile sizes are worth what they do, at the level that was me
     CHECK(static_cast<double>(leveled[i].milliSamplesPerSecond) ==
           Approx(static_cast<double>(predicted[i].milliSamplesPerSecond) / 10).epsilon(0.01));
   }
-  // Fitted once, until another profile, or none, takes its place.
+  // Fitted once, until another profile replaces it.
   CHECK(fits.made() == 1);
   each.spec.plan.profile = scalingProfile();
   CHECK(predictedSpeeds(each, 12, 8, ledger, policy, fits) == leveled);

@@ -55,7 +55,7 @@ base::Result<Table> readTable(const std::string& file, std::string text) {
     if (!time) return base::fail(time.error());
     step.batch = static_cast<int>(*size);
     step.seconds = *time;
-    // Placements that are alike but for the order of nodes are one: the faster, as one would use it.
+    // Placements that differ only in the order of nodes are one: the faster measurement counts.
     const auto [known, isNew] = table.curves[step.placement].try_emplace(step.batch, step.seconds);
     if (!isNew) known->second = std::min(known->second, step.seconds);
     table.batches.push_back(step.batch);
@@ -204,12 +204,12 @@ class Trials {
       most = std::max(most, workers);
     }
     if (fewest >= most) return;  // nothing to decide
-    // What a batch allows: fewer workers could not hold it, more would have less than was measured.
+    // The bounds by a batch: fewer workers cannot hold it, more would have less than any measured batch.
     const auto shapes =
         core::rankShapes(nodesOf(nodes), model, coefficients_, {.minWorkers = fewest, .maxWorkers = most});
     for (const core::PlannedShape& shape : shapes) {
       const auto speed = speedOf(placementOf(shape.spread), model);
-      if (!speed) continue;  // the table has a hole there: as if it were not to be had
+      if (!speed) continue;  // the table has no entry: treated as impossible
       speeds_.push_back(*speed / best);
       return;
     }

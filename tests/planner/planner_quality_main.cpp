@@ -1,4 +1,4 @@
-// How good plans are: on measured tables, and on a simulated cluster. See docs/planner.md.
+// Measures the quality of plans on measured tables and on a simulated cluster. See docs/planner.md.
 #include <algorithm>
 #include <cstdint>
 #include <string>

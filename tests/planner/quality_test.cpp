@@ -8,8 +8,8 @@
 
 using namespace trainyard;
 
-// Small forms of what tests/planner/planner_quality_main.cpp prints, with the bounds that docs/planner.md
-// names.
+// Small versions of what tests/planner/planner_quality_main.cpp prints, with the bounds in docs/planner.md
+// and fixed seeds.
 
 TEST_CASE("fitted to five steps of a model, a plan is nearly as fast as the best that was measured") {
   double mean = 0;

@@ -44,7 +44,7 @@ std::vector<TrainedModel> models() {
       {"bert-base", 110e6, 23.4e6, 100, 84e9, 16, 3},     {"lstm-lm", 66e6, 15e6, 10, 12e9, 128, 20}};
 }
 
-// Normal by the sum of twelve.
+// Normally distributed noise, as the sum of twelve uniform values.
 double noisy(base::Rng& rng, double seconds) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += static_cast<double>(rng.below(1'000'000)) / 1e6;
@@ -73,7 +73,7 @@ class Trial {
     return model_.perWorker * spread.workers() / trueStep(model_, spread, pools_);
   }
 
-  // Workers and servers each on machines of their own.
+  // Workers and servers are on separate machines.
   model::MeasuredStep measure(std::size_t type, std::vector<int> workers, int servers, double batch) {
     Spread spread;
     for (const int each : workers) spread.parts.push_back({type, 1, each, 0});
@@ -141,7 +141,7 @@ class Trial {
     }
   }
 
-  // Machine after machine, each full before the next.
+  // Fills one machine after the other.
   [[nodiscard]] std::optional<Spread> packed(const std::vector<std::size_t>& order, int workers) const {
     Spread spread;
     for (const std::size_t pool : order) {

@@ -17,7 +17,7 @@ constexpr double kAddingRate = 6e9;   // bytes a second of one server
 
 double flopsOf(const std::string& type) { return type == "Tesla-P100" ? 7e12 : 2.4e12; }
 
-// Bytes of each layer, the largest last, as classifiers and embeddings have it; the others grow evenly.
+// The bytes of each layer, the largest last, as in classifiers and embeddings; the others grow evenly.
 std::vector<double> layersOf(const TrainedModel& model) {
   std::vector<double> bytes;
   const double rest = (model.parameters - model.largestTensor) * kBytes;
@@ -52,16 +52,16 @@ class Step {
     if (servers_.empty() || (spread_.nodes() == 1 && workers_ == 1)) return compute_;
     const std::vector<double> layers = layersOf(model_);
     const std::vector<std::size_t> homes = homesOf(layers);
-    std::vector<double> in(machines_, 0.0);   // until when a machine's network takes in
+    std::vector<double> in(machines_, 0.0);   // until when a machine's network receives
     std::vector<double> out(machines_, 0.0);  // and sends
     std::vector<double> adding(servers_.size(), 0.0);
-    double sent = 0;  // by the busiest workers' machine
+    double sent = 0;  // by the workers' busiest machine
     double last = compute_;
     const double backward = compute_ * (1 - kForward);
     double left = model_.parameters * kBytes;
     for (std::size_t i = layers.size(); i-- > 0;) {
       left -= layers[i];
-      // The deeper a layer, the earlier its gradient is there.
+      // The deeper a layer, the earlier its gradient is available.
       const double ready = compute_ - backward * left / (model_.parameters * kBytes);
       const Server& server = servers_[homes[i]];
       const auto machine = static_cast<std::size_t>(server.machine);
@@ -86,7 +86,7 @@ class Step {
     machines_ = static_cast<std::size_t>(machine);
   }
 
-  // Each layer to the server that has least, the largest layers first.
+  // Assigns each layer to the server with the least bytes, the largest layers first.
   std::vector<std::size_t> homesOf(const std::vector<double>& layers) {
     std::vector<std::size_t> order(layers.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -110,7 +110,7 @@ class Step {
     return bytes * remote / rate;
   }
 
-  // Of the busiest machine; workers beside the server need no network.
+  // The seconds of the busiest machine; workers beside the server need no network.
   [[nodiscard]] double workerSeconds(const Server& server, double bytes) const {
     double most = 0;
     for (const Spread::Part& part : spread_.parts) {

@@ -11,14 +11,14 @@ namespace trainyard::test {
 struct TrainedModel {
   std::string name;
   double parameters = 0;
-  double largestTensor = 0;  // parameters of it
+  double largestTensor = 0;  // its parameters
   int layers = 0;
   double flopsPerSample = 0;
   double perWorker = 0;  // samples of a worker in one step
-  double halfBatch = 0;  // samples at which a GPU reaches half of what it can
+  double halfBatch = 0;  // samples at which a GPU reaches half of its maximum
 };
 
-// Seconds of a step where the members lie (simulated_cluster.h has the rules); `perWorker` of 0: the model's.
+// The seconds of a step for this placement (rules: simulated_cluster.h); `perWorker` of 0: the model's value.
 [[nodiscard]] double trueStep(const TrainedModel& model, const core::Spread& spread,
                               const std::vector<core::NodePool>& pools, double perWorker = 0);
 

@@ -9,12 +9,12 @@
 #include "core/ledger/ledger.h"
 #include "model/snapshot.h"
 
-// The plainest possible answers, to compare placement with: every way to distribute the members is tried.
+// The simplest possible answers, for comparison with the placement: every distribution of members is tried.
 namespace trainyard::test {
 
-// Label paths, spelled out: nodes are in one domain of a level when they share the label of that level and of
-// all wider ones, each either present with the same value or missing on both; a node without the label of the
-// level itself shares it only with nodes that share a tighter labelled domain with it.
+// Label paths, in full: two nodes are in one domain of a level if they share the label of that level and of
+// all wider levels, each either present with the same value or missing on both. A node without the label of
+// the level itself shares the domain only with nodes that share a tighter labelled domain with it.
 class BruteForce {
  public:
   BruteForce(const model::Snapshot& snapshot, const model::Job& job, bool empty)
@@ -32,7 +32,7 @@ class BruteForce {
     return !core::nodeMisfit(*nodes_[node], shape);
   }
 
-  // Whether the whole gang fits onto these nodes.
+  // Returns true if the whole gang fits onto these nodes.
   [[nodiscard]] bool fits(const std::vector<std::size_t>& nodes) const {
     std::vector<const model::Role*> members;
     for (const model::Role& role : job_.spec.roles) {
@@ -43,7 +43,7 @@ class BruteForce {
     return assign(members, 0, 0, nodes, rooms);
   }
 
-  // Domains of a level ("" for the whole cluster) as lists of node indices.
+  // The domains of a level ("" for the whole cluster) as lists of node indices.
   [[nodiscard]] std::vector<std::vector<std::size_t>> domains(const std::string& level) const {
     std::vector<std::vector<std::size_t>> domains;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
@@ -64,14 +64,14 @@ class BruteForce {
     std::size_t depth = 0;
     while (snapshot_.policy.topology[depth].name != level) ++depth;
     if (depth + 1 == snapshot_.policy.topology.size()) return false;
-    // From the tightest level that both share down to the level asked for, the whole path must agree.
+    // From the tightest level that both share down to the requested level, the whole path must agree.
     for (std::size_t tight = snapshot_.policy.topology.size() - 1; tight-- > depth;) {
       if (sameNamedDomain(a, b, tight)) return true;
     }
     return false;
   }
 
-  // Whether so many nodes have room for so many members of the role each.
+  // Returns true if this many nodes each have the capacity for this many members of the role.
   [[nodiscard]] bool fitsEvenly(const model::Role& role, std::int64_t nodes, std::int64_t members) const {
     std::int64_t roomy = 0;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
@@ -97,7 +97,7 @@ class BruteForce {
     return total;
   }
 
-  // The fewest of these nodes that hold the gang; more than there are when none do.
+  // The smallest number of these nodes that hold the gang; larger than their number if they do not.
   [[nodiscard]] std::size_t fewestNodes(const std::vector<std::size_t>& nodes) const {
     std::size_t fewest = nodes.size() + 1;
     for (std::size_t mask = 1; mask < (std::size_t{1} << nodes.size()); ++mask) {
@@ -115,7 +115,7 @@ class BruteForce {
     return nodes_[node]->labels.find(snapshot_.policy.topology[level].labelKey);
   }
 
-  // Both carry the label of `level`, and agree on it and on everything wider, present or missing.
+  // Both have the label of `level`, and agree on it and on every wider one, present or missing.
   bool sameNamedDomain(std::size_t a, std::size_t b, std::size_t level) const {
     if (label(a, level) == nullptr || label(b, level) == nullptr) return false;
     for (std::size_t i = 0; i <= level; ++i) {
@@ -129,7 +129,7 @@ class BruteForce {
   bool assign(const std::vector<const model::Role*>& members, std::size_t next, std::size_t firstNode,
               const std::vector<std::size_t>& nodes, std::vector<model::Resources>& rooms) const {
     if (next == members.size()) return true;
-    // Members of one role are alike: the next goes no further left than the one before it.
+    // Members of one role are equal: the next one is placed no further left than the previous one.
     const bool sameRole = next > 0 && members[next] == members[next - 1];
     for (std::size_t i = sameRole ? firstNode : 0; i < nodes.size(); ++i) {
       const model::PodShape& shape = members[next]->shape;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSteps = 20;
 
-// Everything that a ledger says, in its order.
+// The whole state of a ledger as text, in its order.
 std::string wordsOf(const Ledger& ledger) {
   std::string text;
   for (std::size_t i = 0; i < ledger.nodes().size(); ++i) {
@@ -28,7 +28,7 @@ std::string wordsOf(const Ledger& ledger) {
   return text;
 }
 
-// What a plan says to whom.
+// The decisions of a plan as text.
 std::string wordsOf(const Plan& plan) {
   std::string text;
   for (const JobDecision& each : plan.decisions) {
@@ -63,7 +63,7 @@ TEST_CASE("what a cycle remembers of the last one changes no plan") {
     CycleCache cache;
     for (int step = 0; step < kSteps; ++step) {
       const CycleInput input = cluster.look();
-      // The age of the reservations is remembered on purpose (core/cycle/cycle_cache.h).
+      // The age of the reservations is deliberately cached (core/cycle/cycle_cache.h).
       CycleCache empty;
       empty.reservedSince() = cache.reservedSince();
       const Plan warm = cycle(input, cache);

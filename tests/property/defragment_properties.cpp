@@ -15,8 +15,8 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
-// Many small jobs that run, and one that waits for more GPUs in one place than are free there. Its estimate
-// is long, so that moving somebody is worth it.
+// Many small running jobs, and one pending job that needs more GPUs in one domain than are free there. Its
+// estimate is long, so that moving a job is worth it.
 model::Snapshot scattered(QueueScene scene, int wanted) {
   scene.queues.clear();
   for (SceneJob& job : scene.jobs) {

@@ -61,7 +61,7 @@ class Draw:
     def stops(self):
         return f" stops-in={self.grace}s" if self.grace else ""
 
-    # A job of a tenant that never ends, and what that tenant does with it.
+    # A job that never ends, and the actions of its tenant.
     def attack(self, name, queue, second, firm=False):
         rng = self.rng
         gpus = rng.choice([1, 1, 2, self.gpus])
@@ -122,7 +122,7 @@ def guarantee(seed):
         left -= share
         parent = f" parent=evil{rng.randint(1, i - 1)}" if i > 1 and rng.random() < 0.3 else ""
         draw.lines.append(f"queue evil{i}{parent}" + (f" guaranteed:gpus={share}" if share else ""))
-    # Single GPUs: a guarantee says nothing of which nodes its GPUs are on.
+    # Single GPUs: a guarantee does not determine the nodes of its GPUs.
     for i in range(rng.randint(1, 6)):
         draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 60), firm=True)
     asked = rng.randint(1, own)

@@ -11,8 +11,8 @@
 
 namespace trainyard::test {
 
-// A cluster in which everything that a plan asks for has happened a moment later: who starts runs, who is
-// stopped is gone. For what comes of many cycles.
+// A cluster in which every decision of a plan has taken effect a moment later: started gangs run, preempted
+// gangs are gone. For the effects of many cycles.
 class InstantCluster {
  public:
   explicit InstantCluster(const model::Snapshot& begin) : frame_(begin) {
@@ -32,7 +32,7 @@ class InstantCluster {
     return now;
   }
 
-  // One cycle, carried out; false when nobody started.
+  // Runs one cycle and applies its plan; false if no gang started.
   bool step() {
     const core::Plan plan = core::cycle(inputOf(snapshot()));
     for (const core::JobDecision& decision : plan.decisions) {
@@ -53,7 +53,7 @@ class InstantCluster {
 
   void pass(std::chrono::seconds time) { frame_.now += time; }
 
-  // The job ends well and is deleted.
+  // The job succeeds and is deleted.
   void end(const model::ObjectKey& job) { jobs_.erase(job); }
 
   [[nodiscard]] std::vector<model::ObjectKey> running() const {
@@ -66,7 +66,7 @@ class InstantCluster {
   [[nodiscard]] std::size_t stopped() const { return stopped_; }
 
  private:
-  // The gang of this pod.
+  // Preempts the gang of this pod.
   void stop(const model::ObjectKey& pod) {
     for (auto& [name, job] : jobs_) {
       if (!job->status.gang.placed) continue;

@@ -17,9 +17,9 @@
 
 namespace trainyard::test {
 
-// A cluster that lives on: what plans ask for is done, late or not at all, and everything else happens as
-// well: jobs of all kinds come and go, queues are edited, nodes change. Objects that do not change keep their
-// pointers, as in the caches.
+// A cluster that changes continuously. The actions of plans are done, late or not at all, and everything else
+// changes as well: jobs of all kinds arrive and end, queues are edited, nodes change. Unchanged objects keep
+// their pointers, as in the caches.
 class LivingCluster {
  public:
   explicit LivingCluster(std::uint64_t seed) : rng_(seed) {
@@ -141,7 +141,7 @@ class LivingCluster {
   }
 
   void drawWishes(model::JobSpec& spec) {
-    // Now and then a queue or a class that does not exist.
+    // Occasionally a queue or a class that does not exist.
     if (rng_.chance(7, 8)) spec.queue = queueName(static_cast<int>(rng_.below(kQueues + 1)));
     if (rng_.chance(3, 4)) spec.priorityClassName = kClasses[rng_.below(4)];
     spec.preemptible = rng_.chance(3, 4);
@@ -156,7 +156,7 @@ class LivingCluster {
 
   static model::QueueName queueName(int i) { return model::QueueName(fmt::format("q{}", i)); }
 
-  // Weights, guarantees, limits and parents are edited at any time; parents may even make a circle.
+  // Weights, guarantees, limits and parents are edited at any time; parents may even form a cycle.
   void putQueue(int i) {
     if (rng_.chance(1, 12)) {
       queues_.erase(queueName(i));
@@ -250,7 +250,7 @@ class LivingCluster {
     pods_[each.key] = std::make_shared<const model::Pod>(each);
   }
 
-  // Names a job's uid as its owner, in the job's namespace or in another.
+  // Adds a pod that names a job's uid as its owner, in the job's namespace or in another one.
   void pretender() {
     const auto owner = some(jobs_);
     if (owner == jobs_.end()) return;
@@ -315,7 +315,7 @@ class LivingCluster {
 
   static constexpr int kNodes = 6;
   static constexpr int kQueues = 5;
-  // Sorted, as the caches sort; the last one does not exist.
+  // Sorted as in the caches; the last one does not exist.
   static constexpr const char* kClasses[] = {"a-low", "b-middle", "c-high", "d-unknown"};
 
   base::Rng rng_;
@@ -329,7 +329,7 @@ class LivingCluster {
   model::SharedList<model::PriorityClass> priorities_;
   model::Policy policy_;
   std::set<model::ObjectKey> busy_;
-  std::map<std::pair<model::ObjectKey, std::int64_t>, core::Failure> failures_;  // of which epoch
+  std::map<std::pair<model::ObjectKey, std::int64_t>, core::Failure> failures_;  // by job and epoch
 };
 
 }  // namespace trainyard::test

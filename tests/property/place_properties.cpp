@@ -78,7 +78,7 @@ TEST_CASE("a gang is placed exactly when brute force finds a way, at the tightes
     RC_TAG(expected ? "placed" : "waits");
     RC_ASSERT((placement != nullptr) == expected.has_value());
     if (placement == nullptr) return;
-    // Several levels may hold the very same nodes: the tightest is named.
+    // Several levels may hold the same nodes: the tightest one is reported.
     RC_ASSERT(placement->level == *expected);
     const std::vector<std::size_t> used = usedNodes(*placement, ledger);
     for (const std::size_t node : used) RC_ASSERT(brute.together(used.front(), node, *expected));
@@ -129,7 +129,7 @@ TEST_CASE("a gang of one kind uses as few nodes of its rack as possible") {
 
 TEST_CASE("with a cost table no way to spread the gang over its domain is listed as cheaper") {
   rc::prop("cheapest shape", [](Scene scene) {
-    // One rack, members with GPUs that are alike, perhaps some without beside them.
+    // One rack, equal members with GPUs, and possibly members without GPUs.
     for (SceneNode& each : scene.nodes) each.zone = each.rack = 1;
     scene.roles.resize(std::min<std::size_t>(scene.roles.size(), 2));
     scene.roles.front().gpus = std::max(1, scene.roles.front().gpus);
@@ -151,7 +151,7 @@ TEST_CASE("with a cost table no way to spread the gang over its domain is listed
     const auto outcome = place(request, ledger, domains);
     const auto* placement = std::get_if<Placement>(&outcome);
     RC_PRE(std::holds_alternative<Placement>(outcome));
-    // What is closest is decided before what is cheapest.
+    // Closeness is decided before cost.
     if (placement->level == "node") return;
     std::map<std::string, std::int64_t> members;
     for (const model::Assignment& part : placement->assignments) {
@@ -164,8 +164,8 @@ TEST_CASE("with a cost table no way to spread the gang over its domain is listed
                          std::all_of(members.begin(), members.end(),
                                      [&](const auto& part) { return part.second == shape.members; });
       if (taken) return;
-      // A cheaper one was passed over. With servers beside them it may fit and not be found: nobody asks for
-      // the cheapest way to pack two kinds.
+      // A cheaper shape was skipped. With servers beside the workers it may fit and not be found: the search
+      // does not look for the cheapest way to pack two kinds.
       if (scene.roles.size() == 1) RC_ASSERT(!brute.fitsEvenly(worker, shape.nodes, shape.members));
     }
   });
@@ -188,7 +188,7 @@ TEST_CASE("with a job mix, of the nodes that hold the gang the one where fragmen
     const auto outcome = place(request, ledger, domains);
     RC_PRE(std::holds_alternative<Placement>(outcome));
     const auto& placement = std::get<Placement>(outcome);
-    // The mix decides between nodes, not whether or how close a gang is placed.
+    // The mix decides between nodes, not whether or how closely a gang is placed.
     const auto without = place(wholeGang(gang), ledger, domains);
     RC_ASSERT(std::get<Placement>(without).level == placement.level);
     if (placement.level != "node") return;
@@ -289,7 +289,7 @@ TEST_CASE("without the exact search nothing impossible is placed, and little is 
     RC_ASSERT(!found || possible);
     RC_CLASSIFY(possible && !found, "missed");
     RC_CLASSIFY(possible && found, "found");
-    // Where all members are alike the greedy way is exact.
+    // If all members are equal, the greedy algorithm is exact.
     if (problem.kinds().size() == 1) RC_ASSERT(found == possible);
   });
 }

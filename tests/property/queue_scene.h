@@ -14,16 +14,16 @@
 #include "model/names.h"
 #include "support/builders.h"
 
-// Small random clusters with queues, running and waiting jobs: for properties of who starts, who is stopped
-// and who waits. Small enough for enumeration.
+// Small random clusters with queues, running and pending jobs, for properties of starts, preemptions and
+// waiting. Small enough for enumeration.
 namespace trainyard::test {
 
-// Seconds since at(0) that a scene shows; jobs were created and started before.
+// The present time of a scene, in seconds since at(0); jobs were created and started before.
 inline constexpr int kSceneNow = 100'000;
 inline constexpr const char* kPriorities[] = {"low", "middle", "high"};
 
 struct SceneQueue {
-  int parent = 0;  // 0: a root; else 1 + the index of an earlier queue
+  int parent = 0;  // 0: a root; otherwise 1 + the index of an earlier queue
   int weight = 1;
   int guaranteed = 0;
   int limit = -1;  // negative: none
@@ -37,7 +37,7 @@ struct SceneJob {
   bool preemptible = true;
   int members = 1;
   int gpus = 1;
-  int age = 0;       // hundreds of seconds since it was created; since it started, where it runs
+  int age = 0;       // hundreds of seconds since its creation, or since its start if it runs
   int estimate = 0;  // hundreds of seconds; 0: none
   bool runs = false;
   int required = 0;  // 1: rack, 2: node
@@ -87,7 +87,7 @@ inline model::Job jobOf(const QueueScene& scene, std::size_t index) {
   return built;
 }
 
-// As a gang that has run on these places since then.
+// Makes the job a gang that has run in this placement since then.
 inline void makeRunning(model::Job& job, std::vector<model::Assignment> places, base::WallTime since) {
   job.hasReleaseFinalizer = true;
   job.status.phase = "Running";
@@ -117,7 +117,7 @@ inline std::vector<model::Pod> podsOf(const model::Job& job) {
   return pods;
 }
 
-// Jobs that should run but have no room are left waiting.
+// Jobs that should run but do not fit stay pending.
 inline model::Snapshot snapshotOf(const QueueScene& scene, bool backwards = false) {
   SnapshotBuilder builder = cluster();
   builder.now(kSceneNow);
@@ -128,7 +128,7 @@ inline model::Snapshot snapshotOf(const QueueScene& scene, bool backwards = fals
     std::vector<model::Assignment> places;
     std::vector<int> left = room;
     for (int member = 0; scene.jobs[i].runs && member < scene.jobs[i].members; ++member) {
-      // Spread rather than packed, so that what must be emptied is not one node alone.
+      // Spread rather than packed, so that a claim needs victims on more than one node.
       const auto widest = std::max_element(left.begin(), left.end());
       if (*widest < scene.jobs[i].gpus) break;
       *widest -= scene.jobs[i].gpus;
@@ -160,7 +160,7 @@ inline model::Snapshot snapshotOf(const QueueScene& scene, bool backwards = fals
   return snapshot;
 }
 
-// A cycle's input in which all templates are known to be fine.
+// The input of a cycle in which all templates are known to be valid.
 inline core::CycleInput inputOf(model::Snapshot snapshot) {
   core::CycleInput input;
   input.term = 1;
@@ -174,7 +174,7 @@ inline core::CycleInput inputOf(model::Snapshot snapshot) {
   return input;
 }
 
-// What a plan starts: jobs with the proposals that it writes for them.
+// A gang that a plan starts, with the proposal that it writes.
 struct PlannedStart {
   std::shared_ptr<const model::Job> job;
   model::Proposal proposal;

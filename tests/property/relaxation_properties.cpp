@@ -37,7 +37,7 @@ model::RelaxationPolicy anyPolicy() {
 
 TEST_CASE("relaxing is monotone in time and ends at the required level") {
   rc::prop("monotone", [] {
-    // Without nodes all levels hold the same ones.
+    // Without nodes, the domains of all levels are equal.
     const Domains domains = *rc::gen::arbitrary<bool>()
                                 ? binaryDomains()
                                 : Domains(std::vector<const model::Node*>{}, model::defaultTopologyLevels());
@@ -61,7 +61,7 @@ TEST_CASE("relaxing is monotone in time and ends at the required level") {
     RC_ASSERT(relaxationAt(steps, late).widest <= now.widest);
     RC_ASSERT(now.next.has_value() == (now.widest != steps.back().widest));
     if (!now.next) return;
-    // Nothing changes before the moment that was told, and then what was told.
+    // Nothing changes before the announced moment, and then the announced change occurs.
     RC_ASSERT(now.next->after > early);
     RC_ASSERT(relaxationAt(steps, now.next->after - milliseconds(1)).widest == now.widest);
     RC_ASSERT(relaxationAt(steps, now.next->after).widest == now.next->widest);
@@ -105,7 +105,7 @@ TEST_CASE("what fits as close as it ever can starts at once where the job states
     const Domains domains(snapshot.nodes, snapshot.policy.topology);
     const model::Job& gang = jobIn(snapshot, "x/j");
     PlaceRequest request = wholeGang(gang);
-    // The scene's fillers belong to no job, so nothing will ever be closer than now.
+    // The scene's fillers belong to no job, so a closer placement never becomes possible.
     const RelaxationInput input{&gang.spec.locality, 1000, std::nullopt,
                                 tightestAttainable(request, ledger, domains)};
     request.widest = relaxationAt(relaxationSteps(input, anyPolicy(), domains), milliseconds(0)).widest;

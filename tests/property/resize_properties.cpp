@@ -1,4 +1,4 @@
-// Sizes over time: who comes and goes as it hurts most, and what that may do to elastic gangs.
+// Sizes over time: adversarial arrivals and ends, and their permitted effect on elastic gangs.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -121,7 +121,7 @@ TEST_CASE("A gang grows where nobody waits, and gives that back to whoever comes
   REQUIRE(world.of("ml/b").status.gang.placed);
   REQUIRE(world.members("ml/a") == 4);
   REQUIRE(world.of("ml/a").status.preemptions.count == 0);
-  // Not back at once: whoever came may come again.
+  // It does not grow back at once, because the other gang may return.
   world.end("ml/b");
   world.pass(10);
   (void)world.decide();
@@ -148,7 +148,7 @@ TEST_CASE("A gang starts smaller where there is no room, shrinks to its least fo
   REQUIRE(world.members("ml/b") == 1);
   world.end("ml/c");
   (void)world.decide();
-  // The one that gave way rests; the other never had what it wishes.
+  // The gang that shrank is in its cooldown; the other one never had its desired size.
   REQUIRE(world.members("ml/b") == 3);
   REQUIRE(world.members("ml/a") == 1);
   world.end("ml/b");
@@ -178,7 +178,7 @@ TEST_CASE("Who takes longer gives a newcomer what that one wishes; its equals gi
   (void)world.decide();
   REQUIRE(world.members("ml/short") == 3);
   REQUIRE(world.members("ml/long") == 5);
-  // Nothing is expected to be shorter than this one: it gets no more than any gang has to be given.
+  // No gang is expected to be shorter than this one: it gets no more than every gang must get.
   world.pass(100);
   world.add(elasticGang("ml/longest", 1, 8, 8, world.now()));
   (void)world.decide();
@@ -206,7 +206,7 @@ TEST_CASE("Wishes come before what others have beyond theirs") {
   REQUIRE(world.members("ml/b") == 4);
 }
 
-// Gangs come right after somebody grew, and go right after somebody gave way: the worst there is.
+// Gangs arrive right after a gang grew, and end right after a gang shrank: the worst case.
 TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     base::Rng rng(seed);
@@ -248,7 +248,7 @@ TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
     const std::int64_t cooldowns = (world.now() - begin) / 300 + 2;
     for (const auto& [name, times] : growths) {
       INFO("seed " << seed << ", " << name);
-      // Beyond its start and its wish a gang grows once in a cooldown.
+      // Apart from its start and its desired size, a gang grows once per cooldown.
       REQUIRE(static_cast<std::int64_t>(times.size()) <= 2 * cooldowns);
     }
     INFO("seed " << seed);

@@ -20,7 +20,7 @@ std::int64_t gpusOf(const model::Job& job) {
   return total;
 }
 
-// Jobs of which a start has victims, with how many pods of each it names.
+// The jobs that are victims of a start, with the number of named pods of each.
 std::map<const model::Job*, std::size_t> victimsOf(const PlannedStart& start,
                                                    const model::Snapshot& snapshot) {
   std::map<const model::Job*, std::size_t> victims;
@@ -43,7 +43,7 @@ const model::Queue* findQueue(const model::Snapshot& snapshot, const model::Queu
   return nullptr;
 }
 
-// From the queue up to its root.
+// Returns the queues from the job's queue up to its root.
 std::vector<const model::Queue*> pathOf(const model::Snapshot& snapshot, const model::Job& job) {
   std::vector<const model::Queue*> path;
   for (const model::Queue* at = findQueue(snapshot, job.spec.queue); at != nullptr;
@@ -133,7 +133,7 @@ TEST_CASE("only whole gangs that can be stopped are stopped, and only for a plac
         RC_ASSERT(priorities.of(*victim) <= priorities.of(*start.job));
       }
     }
-    // Nobody's pods are deleted except by a start that names them.
+    // No pod is deleted except by a start that names it as a victim.
     for (const JobDecision& decision : plan.decisions) {
       for (const Action& action : decision.actions) RC_ASSERT(!std::holds_alternative<DeletePod>(action));
     }
@@ -153,7 +153,7 @@ TEST_CASE("no start brings a queue, or one above it, beyond its limit") {
     for (const PlannedStart& start : startsOf(plan)) {
       for (const model::Queue* queue : pathOf(snapshot, *start.job)) {
         const auto limit = queue->limit.find(model::names::kGpuResource);
-        RC_ASSERT((!limit || usage[queue->name] <= *limit));  // the macro does not stop at ||
+        RC_ASSERT((!limit || usage[queue->name] <= *limit));  // RapidCheck's macro does not short-circuit ||
       }
     }
   });
@@ -164,7 +164,7 @@ TEST_CASE("a queue within its guarantee loses nothing to other queues") {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Plan plan = cycle(inputOf(snapshot));
     RC_LOG() << describe(plan);
-    // Who starts counts for its queue at once; who moves held as much before.
+    // A started job counts for its queue at once; a moved job held as much before.
     Usage usage = usageOf(snapshot);
     for (const PlannedStart& start : startsOf(plan)) {
       if (!start.job->status.gang.placed) charge(usage, snapshot, *start.job, 1);
@@ -172,8 +172,8 @@ TEST_CASE("a queue within its guarantee loses nothing to other queues") {
     for (const PlannedStart& start : startsOf(plan)) {
       for (const auto& [victim, pods] : victimsOf(start, snapshot)) {
         if (victim->spec.queue == start.job->spec.queue) continue;
-        // Some queue of the victim's path, below what both have in common, holds more than it is guaranteed;
-        // jobs of a queue above the other one are guaranteed nothing beside it.
+        // A queue in the victim's path, below the common ancestors, exceeds its guaranteed quota; jobs of a
+        // queue above the other one have no guarantee relative to it.
         std::set<model::QueueName> common;
         for (const model::Queue* queue : pathOf(snapshot, *start.job)) common.insert(queue->name);
         bool borrows = common.contains(victim->spec.queue);

@@ -18,15 +18,15 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
-// One child of a queue, in a resource's unit.
+// One child of a queue, in units of a resource.
 struct Part {
   std::int64_t weight = 1;
   std::int64_t guaranteed = 0;
-  std::int64_t most = 0;  // that it has use for, and may have
+  std::int64_t most = 0;  // its demand within its limit
 };
 
-// Weighted max-min fairness of divisible goods: everybody up to one water level above what is guaranteed, or
-// up to what he has use for. Found by bisection of the level.
+// Weighted max-min fairness of divisible goods: each part rises to one water level above its guarantee, or to
+// its demand. The level is found by bisection.
 std::vector<double> waterFill(const std::vector<Part>& parts, double total) {
   const auto at = [&](double level) {
     std::vector<double> amounts;
@@ -54,7 +54,7 @@ std::size_t gpuDimension(const QueueTree& tree) {
   return static_cast<std::size_t>(at - names.begin());
 }
 
-// Guarantees that the cluster can keep, at every level; limits that do not contradict them.
+// Guarantees that the cluster can satisfy at every level, and limits that do not contradict them.
 QueueScene sensible(QueueScene scene) {
   int capacity = std::accumulate(scene.nodes.begin(), scene.nodes.end(), 0);
   for (SceneQueue& queue : scene.queues) {
@@ -73,7 +73,7 @@ std::int64_t mostOf(const QueueTree& tree, QueueTree::Index index, std::size_t d
   return std::min(most, node.limit[dimension]);
 }
 
-// Every queue has jobs of one GPU, more than it can ever run; who runs at first is up to the scene.
+// Every queue has more jobs of one GPU than it can ever run; the scene determines which of them run at first.
 QueueScene saturated(QueueScene scene) {
   scene.nodes = {std::min(scene.nodes[0], 4)};
   scene.queues.resize(std::min<std::size_t>(scene.queues.size(), 4));
@@ -91,13 +91,13 @@ QueueScene saturated(QueueScene scene) {
   return scene;
 }
 
-// Of all queues below a common parent none can gain a GPU from another without that one falling behind it.
+// Below a common parent, no queue can gain a GPU from another one without that one falling behind it.
 void requireFair(const model::Snapshot& snapshot) {
   const QueueTree tree(snapshot);
   const std::size_t gpu = gpuDimension(tree);
   QueueTree::Amounts one(tree.dimensions().size(), 0);
   one[gpu] = 1;
-  // Queues in which, or below which, a job waits.
+  // Queues with a pending job in them or below them.
   std::set<QueueTree::Index> waiting;
   for (const auto& job : snapshot.jobs) {
     const auto queue = tree.find(job->spec.queue);
@@ -182,7 +182,7 @@ TEST_CASE("shares converge as jobs end, without stopping any") {
     const int capacity = std::accumulate(scene.nodes.begin(), scene.nodes.end(), 0);
     InstantCluster cluster(snapshotOf(scene));
     base::Rng rng(seed);
-    // Only those that ran at the beginning end, in any order; the others stay.
+    // Only the jobs that ran at the beginning end, in any order; the others stay.
     while (cluster.step()) {
     }
     std::vector<model::ObjectKey> first = cluster.running();

@@ -1,4 +1,4 @@
-// The sizes that are chosen, against the exact optimum.
+// The chosen sizes compared with the exact optimum.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -21,7 +21,7 @@ constexpr std::int64_t kUnit = 1'000'000;
 
 std::int64_t pick(base::Rng& rng, std::int64_t from, std::int64_t to) { return rng.between(from, to); }
 
-// Whether the members that come have servers beside those that stay: every way to put them.
+// Checks whether the joining members fit on servers beside the remaining ones, by trying every distribution.
 class Packing {
  public:
   Packing(const SizeProblem& problem, const std::vector<int>& sizes) : in_(problem), free_(problem.free) {
@@ -85,7 +85,7 @@ std::int64_t valueOf(const SizeProblem& problem, const std::vector<int>& sizes) 
   return value;
 }
 
-// The best of all sizes: by value, the first that can be placed.
+// Returns the best of all sizes: sorted by value, the first one with a placement.
 std::int64_t exactOptimum(const SizeProblem& problem) {
   std::vector<std::pair<std::int64_t, std::vector<int>>> all;
   std::vector<int> sizes;
@@ -109,8 +109,8 @@ std::int64_t exactOptimum(const SizeProblem& problem) {
   return valueOf(problem, {});
 }
 
-// Plain DRF filling, member by member, of what can be placed and may be touched: what a system does that
-// looks at shares alone.
+// Plain DRF filling, member by member, within capacity and permitted changes: the result of a system that
+// considers shares alone.
 std::int64_t drfFilling(const SizeProblem& problem) {
   std::vector<int> sizes;
   for (const Job& job : problem.jobs) sizes.push_back(job.present);
@@ -132,7 +132,7 @@ std::int64_t drfFilling(const SizeProblem& problem) {
   }
 }
 
-// A small cluster with jobs of unlike demands and speeds, all placed at some size.
+// A small cluster of jobs with different demands and speeds, all placed at some size.
 SizeProblem randomProblem(base::Rng& rng) {
   SizeProblem problem;
   problem.kinds = static_cast<std::size_t>(pick(rng, 1, 3));
@@ -156,7 +156,7 @@ SizeProblem randomProblem(base::Rng& rng) {
       utilization += static_cast<double>(job.demand[k]) / static_cast<double>(problem.capacity[k]);
     }
     job.pool = rng.chance(3, 10) ? 1 : 0;
-    // As many as have room where they come, up to what is drawn.
+    // As many members as fit, up to the drawn number.
     const std::int64_t wanted = pick(rng, 1, 3);
     for (std::int64_t m = 0; m < wanted; ++m) {
       for (std::size_t s = 0; s < problem.servers(); ++s) {
@@ -174,7 +174,7 @@ SizeProblem randomProblem(base::Rng& rng) {
     job.least = static_cast<int>(pick(rng, 1, job.present));
     job.most = job.present + static_cast<int>(pick(rng, 0, 4));
     job.weight = pick(rng, 1, 3);
-    // Half of them speed up as Amdahl has it, each its own way; the others are worth what they use.
+    // Half of them speed up by Amdahl's law with different parameters; the others are worth what they use.
     const bool curve = rng.chance(1, 2);
     const double serial = static_cast<double>(pick(rng, 0, 60)) / 100;
     for (int n = job.least; n <= job.most; ++n) {
@@ -213,7 +213,7 @@ TEST_CASE("Sizes are as good as the exact optimum's, but for a hundredth") {
     const auto off = [&](std::int64_t value) {
       return 1 - static_cast<double>(value) / static_cast<double>(best);
     };
-    // Half of the cases at least are such that shares alone do badly.
+    // In at least half of the cases, shares alone yield poor sizes.
     const bool hard = off(drfFilling(problem)) > 0.05;
     if (!hard && cases - drfIsOff >= kCases / 2) continue;
     ++cases;
@@ -266,7 +266,7 @@ TEST_CASE("What a job reported of its speed is found again") {
     const double expected = static_cast<double>(speed(n)) / static_cast<double>(speed(1));
     CHECK(curve.speedUp(n) == Approx(expected).epsilon(0.15));
   }
-  // One that does not become faster is not taken to.
+  // A job that does not become faster is not expected to.
   const SpeedCurve flat({{2, 1000}, {4, 1010}}, {}, {1, 8}, {});
   CHECK(flat.speedUp(8) / flat.speedUp(4) < 1.25);
   const SpeedCurve unknown({}, {}, {1, 8}, {});

@@ -28,13 +28,13 @@ model::Snapshot onlyClaimantWaits(const model::Snapshot& all) {
   for (const JobPtr& job : all.jobs) {
     if (job->status.gang.placed || job->key == key(kClaimant)) snapshot.jobs.push_back(job);
   }
-  // Neither holding out for a closer place nor moving others is the question here.
+  // Neither waiting for a closer placement nor moving other gangs is part of this property.
   snapshot.policy.relaxation.cap = {};
   snapshot.policy.defragmentation.enabled = false;
   return snapshot;
 }
 
-// One queue, one waiting job (the scene's first), everybody else runs or is not there.
+// One queue and one pending job (the scene's first); all others run or are absent.
 model::Snapshot oneWaits(QueueScene scene) {
   scene.queues.clear();
   scene.jobs[0].runs = false;
@@ -46,7 +46,7 @@ model::Snapshot oneWaits(QueueScene scene) {
   return onlyClaimantWaits(snapshotOf(scene));
 }
 
-// Two or three queues with guarantees; the claimant's is guaranteed all that it may want.
+// Two or three queues with guarantees; the preemptor's queue is guaranteed its whole demand.
 model::Snapshot oneReclaims(QueueScene scene) {
   scene.queues.resize(2 + scene.queues.size() % 2);
   for (SceneQueue& queue : scene.queues) {
@@ -89,8 +89,8 @@ std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
   return gpusOf(job) * std::min(ran, most).count();
 }
 
-// GPUs by which other queues fall below their guarantees, how many gangs are stopped, the priorities of those
-// of the own queue, the highest first, and what is lost.
+// The cost of a set of victims: GPUs by which other queues fall below their guarantees, the number of
+// victims, their priorities in the own queue, the highest first, and the lost work.
 using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t>;
 
 std::int64_t deficitOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot) {
@@ -136,8 +136,8 @@ bool allOfLowerPriority(const model::Snapshot& snapshot, const std::vector<JobPt
   return std::all_of(gone.begin(), gone.end(), [&](const JobPtr& job) { return priorities.of(*job) < own; });
 }
 
-// In its own queue whoever is of lower priority, if the queue stops anybody; of each other queue, one after
-// the other, as long as it holds more than it is guaranteed. The largest last is the best order there is.
+// In the preemptor's queue: gangs of lower priority, if the queue permits preemption. In each other queue:
+// one gang after the other while it exceeds its guarantee; taking the largest last is the best order.
 bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
   const model::Job& claimant = jobIn(snapshot, kClaimant);
   for (const auto& queue : snapshot.queues) {
@@ -164,7 +164,7 @@ bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& go
   return true;
 }
 
-// The cheapest way to make room, by trying every set; nothing when none does.
+// The cheapest set of victims, found by trying every set; nullopt if none suffices.
 std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& allowed) {
   const model::Job& claimant = jobIn(snapshot, kClaimant);
   std::vector<JobPtr> candidates;
@@ -185,7 +185,7 @@ std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& all
   return best;
 }
 
-// Whether the plan stops no more, and of equally many no dearer ones, than the best choice there is.
+// Checks that the plan has no more victims than the best set, and, with as many, no higher cost.
 void comparePlan(const model::Snapshot& snapshot, const Allowed& allowed) {
   const std::optional<Cost> best = cheapest(snapshot, allowed);
   const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));

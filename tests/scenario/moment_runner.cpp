@@ -54,7 +54,7 @@ class Moment {
 
   [[nodiscard]] const model::Snapshot& snapshot() const { return snapshot_; }
 
-  // Outcomes of every job, by name, after one cycle in which all templates are known to be fine.
+  // Returns the outcomes of all jobs by name, after one cycle in which all templates are known to be valid.
   std::map<std::string, Expectation> run() const {
     core::CycleInput input;
     input.snapshot = snapshot_;
@@ -153,7 +153,7 @@ class Moment {
     return outcome;
   }
 
-  // "evicts ml/old worker 0-1", by job and role.
+  // Formats "evicts ml/old worker 0-1", by job and role.
   std::vector<std::string> victimLines(const model::Proposal& proposal) const {
     std::map<std::pair<std::string, std::string>, std::vector<int>> victims;
     for (const model::Victim& victim : proposal.victims) {

@@ -18,7 +18,7 @@ bool isName(std::string_view text) {
          text.find('/', slash + 1) == std::string_view::npos;
 }
 
-// "ml/a1..a3" as ml/a1, ml/a2, ml/a3.
+// Expands "ml/a1..a3" to ml/a1, ml/a2, ml/a3.
 Words expandObjects(const std::string& word) {
   const auto slash = word.find('/');
   if (!isName(word)) refuse(fmt::format("\"{}\": expected NAMESPACE/NAME", word));
@@ -39,7 +39,7 @@ TaintText readTaint(const std::string& key, const std::string& value, const std:
   return taint;
 }
 
-// "rack:10m,block" widest last.
+// Reads "rack:10m,block", widest last.
 std::vector<LevelText> readLevels(const std::string& text) {
   std::vector<LevelText> levels;
   std::size_t at = 0;
@@ -56,7 +56,7 @@ std::vector<LevelText> readLevels(const std::string& text) {
   return levels;
 }
 
-// "worker:1..4".
+// Reads "worker:1..4".
 ElasticText readElastic(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::size_t dots = text.find("..");
@@ -66,7 +66,7 @@ ElasticText readElastic(const std::string& text) {
           readInt(text.substr(dots + 2), "elastic")};
 }
 
-// "Signal", "None,every:1h,restart:30s".
+// Reads "Signal", "None,every:1h,restart:30s".
 CheckpointText readCheckpoint(const std::string& text) {
   std::size_t at = std::min(text.find(','), text.size());
   CheckpointText checkpoint{text.substr(0, at), std::nullopt, std::nullopt};
@@ -115,7 +115,7 @@ class Reader {
     if (line.empty()) return;
     const bool indented = raw.front() == ' ' || raw.front() == '\t';
     if (block_ == Block::kPolicy && indented) {
-      // Blank lines keep the numbers that its reader names.
+      // Blank lines keep the line numbers in errors of the policy reader.
       while (policyLines_++ < line_ - scenario_.policyLine) scenario_.policy += '\n';
       scenario_.policy += std::string(raw.substr(0, raw.find('#'))) + '\n';
       return;
@@ -198,7 +198,7 @@ class Reader {
 
   void readNow(const Words& words) { scenario_.now = readInt(need(words, 1, "seconds"), "now"); }
 
-  // Words up to the first attribute are names.
+  // Reads the names, which precede the first attribute.
   static std::size_t readNames(const Words& words, Words& names) {
     std::size_t at = 1;
     for (; at < words.size() && words[at].find('=') == std::string::npos && words[at] != "cordoned" &&
@@ -242,7 +242,7 @@ class Reader {
     }
   }
 
-  // fill n2 n3 gpus=4: one running pod of nobody on each node.
+  // fill n2 n3 gpus=4: one running foreign pod on each node.
   void readFill(const Words& words) {
     Words names;
     PodText pod;
@@ -389,7 +389,7 @@ class Reader {
       refuse(fmt::format("job attribute \"{}\": unknown", word));
   }
 
-  // The jobs that the statement above made; usually one.
+  // Applies a change to the jobs of the statement above; usually one.
   template <typename Change>
   void changeJobs(std::string_view statement, Change change) {
     if (!job_ || *job_ >= scenario_.steps.size()) refuse(fmt::format("{}: no job above it", statement));
@@ -424,8 +424,8 @@ class Reader {
     changeJobs("role", [&](JobText& job) { job.roles.push_back(role); });
   }
 
-  // runs worker 0-3 on n1 [cpu=28]: placed there, and its pods are bound; amounts replace those of the
-  // template.
+  // runs worker 0-3 on n1 [cpu=28]: placed there with bound pods; amounts replace those of the template, for
+  // these members only.
   void readRuns(const Words& words) {
     if (need(words, 3, "\"on NODE\"") != "on") refuse("runs: expected \"runs ROLE INDICES on NODE\"");
     const auto indices = model::IndexSet::parse(words[2]);
@@ -503,7 +503,7 @@ class Reader {
     }
   }
 
-  // What makes sense only in a single moment, or only in time.
+  // Refuses statements that are valid only in a single moment, or only in time.
   void checkMode(const Step& step) {
     line_ = step.line;
     if (const auto* job = std::get_if<JobText>(&step.what)) {
@@ -527,8 +527,8 @@ class Reader {
   Block block_ = Block::kNone;
   int policyLines_ = 0;
   std::size_t expectIndent_ = 0;
-  std::size_t expected_ = 0;        // first step of the last `expect` line
-  std::optional<std::size_t> job_;  // first step of the last `job` line
+  std::size_t expected_ = 0;        // the first step of the last `expect` line
+  std::optional<std::size_t> job_;  // the first step of the last `job` line
 };
 
 }  // namespace

@@ -13,8 +13,8 @@
 #include "model/index_set.h"
 #include "scenario/scenario_text.h"
 
-// What a scenario file says, statement by statement; docs/scenarios.md describes the format. Names are those
-// of the file, checked for form only: whether a queue or a priority class exists is the product's business.
+// The statements of a scenario file; docs/scenarios.md describes the format. Names are copied from the file
+// and checked for their form only: whether a queue or a priority class exists is up to the product.
 namespace trainyard::test {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -51,8 +51,8 @@ struct QueueText {
   Amounts limit;
   bool reclaim = true;
   bool withinQueue = true;
-  Pairs namespaces;  // labels that a namespace must have
-  Words classes;     // PriorityClasses that it allows; none: all
+  Pairs namespaces;  // required labels of a namespace
+  Words classes;     // its permitted PriorityClasses; none: all
 };
 
 struct ClassText {
@@ -73,16 +73,16 @@ struct RoleText {
   Amounts amounts;
   Pairs select;
   std::vector<std::string> tolerate;
-  std::optional<std::chrono::seconds> runsFor = std::nullopt;  // else the job's
+  std::optional<std::chrono::seconds> runsFor = std::nullopt;  // otherwise the job's
   std::optional<std::chrono::seconds> stopsIn = std::nullopt;
 };
 
-// Members that are placed already.
+// Members that are already placed.
 struct RunsText {
   std::string role;
   model::IndexSet indices;
   std::string node;
-  Amounts amounts;  // in place of the template's
+  Amounts amounts;  // replace the template's
 };
 
 struct ElasticText {
@@ -111,18 +111,18 @@ struct JobText {
   bool preemptible = true;
   bool suspended = false;
   std::string restartScope;
-  std::vector<std::pair<std::string, int>> speeds;  // plan.model.speeds: type of GPU, samples a second
+  std::vector<std::pair<std::string, int>> speeds;  // plan.model.speeds: type of GPU, samples per second
   std::optional<std::chrono::seconds> timeout;
   std::optional<std::chrono::seconds> deadline;
   int created = 0;             // seconds; in one moment only
-  std::optional<int> started;  // since when the members of `runs` run; else since `created`
+  std::optional<int> started;  // the start of the members in `runs`; otherwise `created`
   std::optional<int> least;    // gang.minAvailable
   std::optional<ElasticText> elastic;
   std::optional<std::chrono::seconds> estimate;
   std::optional<CheckpointText> checkpoint;
   std::optional<std::chrono::seconds> runsFor;
   std::optional<std::chrono::seconds> stopsIn;
-  std::string successRole;  // the job has succeeded as soon as one of its members has
+  std::string successRole;  // the job succeeds as soon as one of its members does
   std::string cleanPods;
   std::vector<RoleText> roles;
   std::vector<RunsText> runs;
@@ -130,7 +130,7 @@ struct JobText {
   [[nodiscard]] const RoleText* findRole(std::string_view role) const;
 };
 
-// Something that somebody does to an object that exists.
+// An action of a user or of the cluster on an existing object.
 struct DeedText {
   enum class Verb {
     kDeleteJob,
@@ -179,7 +179,7 @@ struct Scenario {
   std::vector<Step> steps;  // in order of time, then as written
 };
 
-// Reads the text of one .scenario file. kInvalid names file, line and word.
+// Reads the text of one .scenario file. kInvalid names the file, the line and the text.
 [[nodiscard]] base::Result<Scenario> parseScenario(std::string_view fileName, std::string_view text);
 
 }  // namespace trainyard::test

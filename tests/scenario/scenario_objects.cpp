@@ -28,7 +28,7 @@ Json metadata(const std::string& name) {
 
 std::string secondsText(std::chrono::seconds time) { return fmt::format("{}s", time.count()); }
 
-// Requests for all; extended resources are limits too, as the API wants it.
+// Requests for all; extended resources are limits too, as the API requires.
 Json podResources(const Amounts& amounts) {
   Json requests = Json::object();
   Json limits = Json::object();
@@ -58,7 +58,7 @@ Json roleJson(const RoleText& role, const JobText& job) {
   for (const std::string& taint : role.tolerate)
     spec["tolerations"].push_back({{"key", taint}, {"operator", "Exists"}});
   const auto stopsIn = role.stopsIn ? role.stopsIn : job.stopsIn;
-  // As long as it needs: nobody is killed half-way.
+  // As long as the job needs: no pod is killed halfway.
   if (stopsIn) spec["terminationGracePeriodSeconds"] = std::max<std::int64_t>(30, stopsIn->count());
   const Json annotations = simAnnotations(role.runsFor ? role.runsFor : job.runsFor, stopsIn);
   return {{"name", role.name},
@@ -186,11 +186,11 @@ std::string jobJson(const JobText& job) {
 }
 
 model::Policy policyOf(const Scenario& scenario) {
-  // Lines before it keep the numbers that its reader names.
+  // Preceding empty lines keep the line numbers in errors of its reader.
   const std::string above(static_cast<std::size_t>(std::max(0, scenario.policyLine - 1)), '\n');
   auto policy = codec::decodePolicy(above + scenario.policy, scenario.file);
   if (!policy) refuse(policy.error().message);
-  // As a program does that starts; before anything is decoded.
+  // As at the start of a program, before anything is decoded.
   model::setGpuResources(policy->gpuResources);
   if (!scenario.levels.empty()) {
     policy->topology.clear();

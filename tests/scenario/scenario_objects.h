@@ -6,8 +6,8 @@
 #include "model/policy.h"
 #include "scenario/scenario_file.h"
 
-// The statements of a scenario as the API objects that a user would write, in JSON. Both runners use them:
-// the one of a single moment decodes them, the one in time sends them to the API server.
+// The statements of a scenario as the API objects that a user would write, in JSON. The runner of a single
+// moment decodes them; the runner in time sends them to the API server.
 namespace trainyard::test {
 
 [[nodiscard]] std::string nodeJson(const NodeText& node);
@@ -17,7 +17,7 @@ namespace trainyard::test {
 [[nodiscard]] std::string namespaceJson(const NamespaceText& space);
 [[nodiscard]] std::string jobJson(const JobText& job);
 
-// What the scenario's `policy` block and `level` lines say; refuses what its reader does not take.
+// Returns the policy of the `policy` block and `level` lines; refuses what the policy reader refuses.
 [[nodiscard]] model::Policy policyOf(const Scenario& scenario);
 
 }  // namespace trainyard::test

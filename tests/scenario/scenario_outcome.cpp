@@ -26,7 +26,7 @@ std::vector<std::string> textOf(const Expectation& expectation) {
   return lines;
 }
 
-// Whether `text` is `pattern`, in which "..." stands for anything, with or without the blanks around it.
+// Returns true if `text` matches `pattern`: "..." stands for any text, with or without blanks around it.
 bool matches(std::string_view text, std::string_view pattern) {
   constexpr std::string_view kAnything = "...";
   const std::size_t gap = pattern.find(kAnything);

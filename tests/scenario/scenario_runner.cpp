@@ -1,4 +1,4 @@
-// Runs scenario files and prints what differs from what they expect.
+// Runs scenario files and prints the differences from their expectations.
 #include <cstdio>
 #include <fstream>
 #include <iterator>

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-// The words of scenario files, and what can be wrong with one of them.
+// The tokens of scenario files and their errors.
 namespace trainyard::test {
 
 using Words = std::vector<std::string>;
 
-// One line that cannot be read; parseScenario() turns it into a Result, so that every reader stays flat.
+// An unreadable line; parseScenario() turns it into a Result, so that every reader stays simple.
 struct Nonsense {
   std::string what;
 };
@@ -22,23 +22,23 @@ struct Nonsense {
 
 [[nodiscard]] Words splitWords(std::string_view line);
 [[nodiscard]] std::string_view trimmed(std::string_view text);
-// "gpus=8" as {"gpus", "8"}; "cordoned" as {"cordoned", ""}; "label:a=b" as {"label:a", "b"}.
+// Splits "gpus=8" into {"gpus", "8"}; "cordoned" into {"cordoned", ""}; "label:a=b" into {"label:a", "b"}.
 [[nodiscard]] std::pair<std::string, std::string> splitAttribute(const std::string& word);
-// What follows `prefix`, where `text` begins with it.
+// Returns the text after `prefix` if `text` begins with it.
 [[nodiscard]] std::optional<std::string> after(std::string_view prefix, const std::string& text);
 
-// All of these refuse what they cannot read, naming `what` and the text.
+// All of these refuse an unreadable text, naming `what` and the text.
 [[nodiscard]] int readInt(std::string_view text, std::string_view what);
 [[nodiscard]] bool readYesNo(std::string_view text, std::string_view what);
-// "90s", "1m30s", "2h"; whole seconds.
+// Reads "90s", "1m30s", "2h"; whole seconds.
 [[nodiscard]] std::chrono::seconds readDuration(std::string_view text, std::string_view what);
-// Adds "n3", or with "n3..n7" all five: the digits at the end count up, keeping their width.
+// Adds "n3", or with "n3..n7" all five: the digits at the end count up and keep their width.
 void expandNames(const std::string& word, Words& names);
 
-// Resource names of Kubernetes and their quantities, as written.
+// Kubernetes' resource names and their quantities, as written.
 using Amounts = std::vector<std::pair<std::string, std::string>>;
-// gpus=, cpu=, memory=, storage=, pods= and resource:NAME=; false when the attribute is none of them. A
-// second amount of the same resource replaces the first.
+// Reads gpus=, cpu=, memory=, storage=, pods= and resource:NAME=; returns false for any other attribute. A
+// second amount of the same resource replaces the first one.
 [[nodiscard]] bool readAmount(const std::string& name, const std::string& value, Amounts& amounts);
 
 }  // namespace trainyard::test

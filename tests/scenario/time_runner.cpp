@@ -22,7 +22,7 @@ namespace {
 using JobPtr = std::shared_ptr<const model::Job>;
 using PodPtr = std::shared_ptr<const model::Pod>;
 
-// Until a leader is elected and nodes are ready; the scenario's time begins then.
+// The time until a leader is elected and nodes are ready; the scenario's time starts then.
 constexpr std::chrono::seconds kSettling{5};
 
 std::string pathOf(std::string_view collection, const std::string& name, std::string_view subresource = {}) {
@@ -32,7 +32,7 @@ std::string pathOf(std::string_view collection, const std::string& name, std::st
                      object.name, subresource);
 }
 
-// Counts the pods of jobs that are alive and were to go on, but whose pods were taken from them.
+// Counts evicted pods: alive, of jobs that were meant to continue.
 class Evictions {
  public:
   void watch(kube::ClusterCache& cache) {
@@ -45,7 +45,7 @@ class Evictions {
       ++count_;
     });
   }
-  // The scenario itself deletes this one.
+  // The scenario itself deletes this pod.
   void expectDeletion(const model::ObjectKey& pod) { own_.insert(pod); }
   [[nodiscard]] int count() const { return count_; }
 
@@ -71,9 +71,9 @@ class World {
     makeNamespaces();
   }
 
-  // False when something was not as expected.
+  // Returns false if an expectation was not met.
   bool run() {
-    // What the first jobs find is there before them.
+    // Everything that the first jobs depend on is created before them.
     for (const Step& step : scenario_.steps) {
       if (step.at.count() == 0 && isSetting(step)) carryOut(step);
     }
@@ -109,7 +109,7 @@ class World {
     }
   }
 
-  // --- what happens
+  // --- events
   // -------------------------------------------------------------------------------------------------
 
   void give(const std::string& json) {
@@ -125,7 +125,7 @@ class World {
     if (!done && done.error().code != base::ErrorCode::kNotFound) refuse(done.error().message);
   }
 
-  // All of them, from the beginning: each needs a moment until it has its service account.
+  // Creates all namespaces at the beginning: each takes a moment to get its service account.
   void makeNamespaces() {
     std::set<std::string> made;
     const auto make = [&](const NamespaceText& space) {
@@ -150,7 +150,7 @@ class World {
     const std::string path = "/apis/trainyard.dev/v1alpha1/queues/" + queue.name;
     const auto there = cluster_->request(net::Method::kGet, path);
     if (!there) return give(queueJson(queue));
-    // A second line of the same queue replaces its spec.
+    // A second line for the same queue replaces its spec.
     auto now = sim::parseJson(*there);
     const auto wanted = sim::parseJson(queueJson(queue));
     (*now)["spec"] = wanted->at("spec");
@@ -228,7 +228,7 @@ class World {
     if (!any) refuse(fmt::format("{} has no such pod that runs", job));
   }
 
-  // --- what is expected
+  // --- expectations
   // ---------------------------------------------------------------------------------------------
 
   void apply(const Expectation& expected) {
@@ -296,7 +296,7 @@ class World {
     actual.body = {condition->message};
   }
 
-  // The state in one word; places in the form in which they are expected.
+  // Adds the state, and the placement in the form in which it is expected.
   void tellState(const model::Job& job, const Words& words, const Expectation& expected,
                  Expectation& actual) {
     const auto& placed = job.status.gang.placed;
@@ -356,7 +356,7 @@ class World {
     }
   }
 
-  // Each word of the expectation by name: runs N, waits N, usage gpus=N, …
+  // Adds each expected item by name: runs N, waits N, usage gpus=N, …
   void tellQueue(const std::string& name, const Words& words, Expectation& actual) {
     int runs = 0;
     int waits = 0;

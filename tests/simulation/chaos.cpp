@@ -30,17 +30,17 @@ bool Chaos::affordable(Fault fault) const {
 
 namespace {
 
-// A watch that is cut off begins again after 1.6 s at most, the second in a row after 3.2.
+// A broken watch is restarted after at most 1.6 s, the second one in a row after 3.2.
 constexpr std::chrono::seconds kWatchAgain{4};
 
-// A watch dies with its answer only when it has one: with its first line.
+// A crash after the answer affects a watch only with its first line.
 bool ofLines(Fault fault, Step step) {
   return static_cast<int>(fault) >= kRequestFaults || (isWatch(step) && fault == Fault::kCrashAfter);
 }
 
 }  // namespace
 
-// What this call was to meet, if its turn has come.
+// Returns the fault that is planned for this call, if its turn has come.
 std::optional<Fault> Chaos::target(Step step, bool line) {
   std::optional<Fault> met;
   std::erase_if(targets_, [&](FaultTarget& each) {
@@ -95,7 +95,7 @@ sim::RequestFault Chaos::apply(Fault fault, const sim::FaultPoint& point) {
     case Fault::kPause: {
       --odds_.pauses;
       const auto pause = span(1'000, 25'000);
-      // Half of them stop between the look at the lease and the sending.
+      // Half of them pause between the check of the lease and the sending.
       if (rng_.chance(1, 2)) result.delayBefore = pause;
       world_->pause(point.client, pause);
       break;

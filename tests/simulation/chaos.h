@@ -18,8 +18,8 @@
 
 namespace trainyard::simulation {
 
-// Decides at every API call of every operator what goes wrong with it, counts it, and tells the laws who
-// writes.
+// Decides for every API call of every operator which fault it meets, counts the faults, and reports the
+// writers to the laws.
 class Chaos final : public sim::FaultPlan {
  public:
   struct World {
@@ -31,9 +31,9 @@ class Chaos final : public sim::FaultPlan {
   Chaos(const FaultOdds& odds, base::Rng rng, Trace& trace)
       : odds_(odds), rng_(rng), trace_(trace), targets_(odds.targets) {}
 
-  // Before the first request.
+  // Called before the first request.
   void attach(World world, const kube::ClusterCache& truth, ProtocolLaws& laws);
-  // From then on nothing goes wrong any more.
+  // No fault occurs from then on.
   void end() { active_ = false; }
   [[nodiscard]] const HitTable& hits() const { return hits_; }
 
@@ -57,11 +57,11 @@ class Chaos final : public sim::FaultPlan {
   const kube::ClusterCache* truth_ = nullptr;
   ProtocolLaws* laws_ = nullptr;
   bool active_ = true;
-  std::vector<FaultTarget> targets_;  // still to come; the occurrence counts down
+  std::vector<FaultTarget> targets_;  // remaining; the occurrence counts down
   HitTable hits_;
-  std::map<std::string, Step> readSteps_;  // of targets, which repeat
-  std::set<std::string> dead_;             // clients whose process is gone, or about to go
-  std::set<std::string> crashAfter_;       // clients that die with the next answer
+  std::map<std::string, Step> readSteps_;  // of targets, which may repeat
+  std::set<std::string> dead_;             // clients with a dead or dying process
+  std::set<std::string> crashAfter_;       // clients that crash after the next answer
 };
 
 }  // namespace trainyard::simulation

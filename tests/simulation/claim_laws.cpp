@@ -14,9 +14,9 @@
 namespace trainyard::simulation {
 namespace {
 
-// Longer than any view lags behind, or any request that was not held up on purpose is under way.
+// Longer than the lag of any view, and than any request in flight that was not deliberately delayed.
 constexpr base::Instant::duration kLag = std::chrono::seconds(2);
-// After a request that was: as long as it may take, and what was planned on its answer.
+// After a delayed request: its longest duration, and the time of a plan based on its answer.
 constexpr base::Instant::duration kLongestLag = std::chrono::seconds(36);
 
 std::int64_t gpusOf(const model::Job& job, const std::vector<model::Assignment>& places) {
@@ -95,7 +95,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
     const bool any = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
       return pod->controllerUid == after->uid && !pod->finished();
     });
-    // By the gang, not by its pods: those that were named may be gone before the record says why.
+    // By the gang, not by its pods: the named pods may be gone before the record has the reason.
     const auto claims = claimedGangs_.find(after->uid);
     if (claims == claimedGangs_.end()) {
       if (any) violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
@@ -110,7 +110,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
 
 void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) {
   const std::int64_t has = memberCount(claim.add);
-  // An elastic gang may start with fewer, down to its least.
+  // An elastic gang may start with fewer members, down to its minimum.
   const int least =
       job.spec.elastic ? job.spec.totalReplicas() - job.spec.elastic->replicas + job.spec.elastic->minReplicas
                        : job.spec.totalReplicas();
@@ -145,8 +145,8 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
     }
     return 0;
   };
-  // What a gang has beyond its user's wish belongs to whoever waits.
-  // Whoever has just changed that wish may be judged by the one before.
+  // Members beyond the desired replicas may be reclaimed for any pending job. After a change of the desired
+  // replicas, the previous value may still apply.
   const auto wished = wishedAt_.find(victim.uid);
   const bool unsure = wished != wishedAt_.end() && executor_.now() - wished->second < kLag;
   const bool beyondWish =
@@ -154,7 +154,7 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
   if (!beyondWish && victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;
-  // One that can shrink may lose its last members alone. Who has just ended was there when that was decided.
+  // An elastic gang may lose only its last members. A pod that has just ended existed at the decision.
   const auto isThere = [&](const model::Pod& pod) {
     const auto ended = endedAt_.find(pod.uid);
     return !pod.finished() || (ended != endedAt_.end() && executor_.now() - ended->second < kLag);
@@ -184,7 +184,7 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
 // --- limits
 // --------------------------------------------------------------------------------------------------
 
-// Of gangs that have their places, whoever still has to leave them.
+// The GPUs of placed gangs in the queue and below it, including gangs that still have to leave.
 std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
   const auto below = [&](model::QueueName at) {
     for (int depth = 0; depth < 10; ++depth) {
@@ -195,14 +195,14 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return false;
   };
-  // One whose pods went for another one holds nothing, though its record may not say so yet; as long as they
-  // are there it does, whoever claims them.
+  // If the pods of a gang were deleted for a claim, it holds nothing, even if its record is behind. While its
+  // pods exist it does, whichever claim names them.
   const auto gone = [&](const model::Uid& job) {
     const auto& pods = truth_.cache().pods.all();
     return std::none_of(pods.begin(), pods.end(),
                         [&](const auto& pod) { return pod->controllerUid == job && !pod->finished(); });
   };
-  // Neither do members who have left for another one's sake, of a gang that shrinks.
+  // Members of a shrinking gang that left for a claim hold nothing either.
   const auto left = [&](const model::Job& job) {
     std::int64_t gpus = 0;
     for (const model::Assignment& each : job.status.gang.proposal->remove) {
@@ -216,7 +216,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return gpus;
   };
-  // One that has ended, though its record may not say so yet: what its pods have not left.
+  // Returns true if the gang has ended, even if its record is behind: only its remaining pods count.
   const auto hasEnded = [&](const model::Job& job, const core::JobPods& pods) {
     const auto outcome = core::judge(job, core::placedMembers(job, *job.status.gang.placed, pods)).outcome;
     return outcome == core::Outcome::kSucceeded || outcome == core::Outcome::kFailed;
@@ -250,7 +250,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       if (gang.proposal && gang.proposal->kind == model::ProposalKind::kShrink) {
         const std::int64_t stays = held - gpusOf(*job, gang.proposal->remove);
         held -= left(*job);
-        // Others may have done their work: with those that are still to leave it holds no more than it will.
+        // Some members may have completed: the gang holds at most what the leaving and running pods hold.
         if (!gang.proposal->movesFor) held = std::max(stays, std::min(held, stillHeld(podsOf(*job))));
       }
       gpus += held;
@@ -274,7 +274,7 @@ void ClaimLaws::checkLimits(const model::Job& job) {
   }
 }
 
-// --- who is stopped
+// --- victims
 // -----------------------------------------------------------------------------------------------------
 
 void ClaimLaws::sends(Step step, const net::HttpRequest& request) {

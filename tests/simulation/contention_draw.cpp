@@ -25,7 +25,7 @@ class Contention {
  private:
   [[nodiscard]] int clusterGpus() const { return scenario_.nodes * scenario_.gpusOnNode; }
 
-  // Short turns and little patience: what takes minutes in a cluster should happen within a life.
+  // Short time slices and bounds: what takes minutes in a cluster must happen within a scenario.
   void policy() {
     model::Policy& policy = scenario_.policy;
     policy.preemption.minRuntime = milliseconds(rng_.between(300, 3'000));
@@ -38,14 +38,14 @@ class Contention {
     policy.backfill.reservationLimit = milliseconds(rng_.between(1'000, 60'000));
   }
 
-  // Guarantees never exceed the cluster: those who made them could not keep them.
+  // Guarantees never exceed the cluster: an administrator could not keep such guarantees.
   void queues() {
     const int count = static_cast<int>(rng_.below(4));
     int left = clusterGpus();
     for (int i = 0; i < count; ++i) {
       QueuePlan queue;
       queue.name = fmt::format("team-{}", i);
-      // Nobody's limit is below what those under it are guaranteed.
+      // No limit of a queue is below the guarantees of its children.
       if (i > 0 && !scenario_.queues.front().limit && rng_.chance(1, 3)) queue.parent = "team-0";
       queue.weight = static_cast<int>(rng_.between(1, 3));
       if (rng_.chance(2, 3)) queue.guaranteed = static_cast<int>(rng_.between(0, std::max(left / 2, 0)));
@@ -63,7 +63,7 @@ class Contention {
     plan.submitAt = milliseconds(rng_.between(0, scenario_.length.count() * 2 / 3));
     plan.runFor = milliseconds(rng_.between(2'000, 10'000));
     plan.restartWhole = rng_.chance(1, 2);
-    // Half a node and more: few of them fill the cluster.
+    // Half a node or more: a few of them fill the cluster.
     const int gpus = scenario_.gpusOnNode >> rng_.below(2);
     plan.roles.push_back({"worker", static_cast<int>(rng_.between(1, scenario_.nodes)), gpus});
     scenario_.jobs.push_back(std::move(plan));

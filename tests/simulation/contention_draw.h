@@ -5,8 +5,8 @@
 
 namespace trainyard::simulation {
 
-// More gangs than fit, in queues and of priorities, most of which may be stopped for others: claims, under
-// whatever else goes wrong in the scenario.
+// Adds more gangs than fit, in queues and with priorities, most of them preemptible: claims, in addition to
+// the other faults of the scenario.
 void drawContention(Scenario& scenario, base::Rng rng);
 
 }  // namespace trainyard::simulation

@@ -11,9 +11,9 @@ namespace {
 
 using model::FailureClass;
 
-// How often programs of a life may start anew, by what they say: written down once more, lest a mistake in
-// what decides is one in what judges. Of other classes nothing is said: members that are lost come back as
-// often as it takes.
+// How often a job may restart by its failure class. The table is repeated here, so that an error in the
+// product's table is detected. Other classes have no bound: lost members are replaced as often as
+// necessary.
 std::optional<int> mostRestarts(FailureClass failure) {
   switch (failure) {
     case FailureClass::kImportError:
@@ -43,7 +43,7 @@ void FailureLaws::check(const model::Job& before, const model::Job& after) const
       violated_(
           fmt::format("{} starts anew for the {}th time because of {}", after.key, count, toString(failure)));
   }
-  // Where the others run on, what failed is begun after its pause: counted before it has its epoch.
+  // If the other members keep running, the failed one starts after its pause: counted before it has an epoch.
   const bool later = after.spec.failure.scope == model::RestartScope::kPod && after.status.gang.placed &&
                      after.status.gang.backoff && after.status.gang.lastEpoch == before.status.gang.lastEpoch;
   if (more > 1 || (more == 1 && !later && after.status.gang.lastEpoch != before.status.gang.lastEpoch + 1))

@@ -8,10 +8,10 @@
 
 namespace trainyard::simulation {
 
-// What must hold of every write that tells of failures:
-//  - each failed start is answered once: one restart at most is counted with it, and an epoch follows
-//  - what would fail again does not start anew, and no class starts anew more often than it may
-//  - what has ended has ended
+// What must hold for every write about failures:
+// - each failed start is answered once: at most one restart is counted for it, and an epoch follows
+// - a failure that would recur is not restarted, and no class is restarted more often than permitted
+// - an ended job stays ended
 class FailureLaws {
  public:
   explicit FailureLaws(std::function<void(std::string)> violated) : violated_(std::move(violated)) {}

@@ -7,20 +7,20 @@
 
 namespace trainyard::simulation {
 
-// What may happen to one API call of an operator.
+// The faults that may affect one API call of an operator.
 enum class Fault {
-  kCrashBefore,  // the process dies, the request is never sent
-  kCrashAfter,   // the request was carried out, then the process dies
+  kCrashBefore,  // the process crashes, the request is never sent
+  kCrashAfter,   // the request is executed, then the process crashes
   kLoseRequest,
   kLoseReply,
-  kDelay,  // there and back: answers and requests overtake each other
+  kDelay,  // in both directions: answers and requests overtake each other
   kStall,  // arrives long after its sender's lease
   kConflict,
   kExpired,
   kThrottled,
   kServerError,
-  kPause,  // the process stands still for longer than its lease, the request on its way
-  // Of a watch that is open.
+  kPause,  // the process pauses for longer than its lease, with the request in flight
+  // Faults of an open watch.
   kDropWatch,
   kDelayLine,  // this watch falls behind the others
 };
@@ -28,7 +28,7 @@ inline constexpr int kFaults = 13;
 inline constexpr int kRequestFaults = 11;
 [[nodiscard]] std::string_view toString(Fault fault);
 
-// What an operator's API call is for.
+// The purposes of an operator's API calls.
 enum class Step {
   kListNodes,
   kListPods,
@@ -65,7 +65,7 @@ enum class Step {
   kReadOwned,
   kOther,
 };
-inline constexpr int kSteps = static_cast<int>(Step::kOther);  // the last one should never be seen
+inline constexpr int kSteps = static_cast<int>(Step::kOther);  // the last one must never occur
 [[nodiscard]] std::string_view toString(Step step);
 [[nodiscard]] constexpr bool isWatch(Step step) {
   return step >= Step::kWatchNodes && step <= Step::kWatchOthers;
@@ -75,22 +75,22 @@ inline constexpr int kSteps = static_cast<int>(Step::kOther);  // the last one s
   return static_cast<int>(fault) < kRequestFaults || isWatch(step);
 }
 
-// One call that must meet one fault, so that rare steps are not left to chance.
+// One call that must meet one fault, so that rare steps do not depend on chance.
 struct FaultTarget {
   Step step = Step::kReserve;
   Fault fault = Fault::kCrashAfter;
   int occurrence = 1;  // of the step, counted over all operators
 };
 
-// How often things go wrong by chance, of a thousand calls.
+// The probability of random faults, per thousand calls.
 struct FaultOdds {
   std::array<int, kFaults> perMille{};
-  int crashes = 3;  // at most, as are pauses
+  int crashes = 3;  // at most; pauses have the same limit
   int pauses = 2;
   std::vector<FaultTarget> targets;
 };
 
-// Hits by fault and step.
+// The number of hits by fault and step.
 class HitTable {
  public:
   void add(Fault fault, Step step) { ++hits_[index(fault)][index(step)]; }

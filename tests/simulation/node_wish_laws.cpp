@@ -15,10 +15,10 @@ using Json = nlohmann::json;
 
 constexpr const char* kRequired = "/requiredDuringSchedulingIgnoredDuringExecution";
 
-// Whether anything in the list holds this text as one of its values, at whatever depth.
+// Returns true if any value in the JSON tree equals this text.
 bool names(const Json& part, const std::string& text) {
   if (part.is_string()) return part.get<std::string>() == text;
-  if (!part.is_structured()) return false;  // which a number would hold itself
+  if (!part.is_structured()) return false;  // a number would contain itself
   return std::any_of(part.begin(), part.end(), [&](const Json& each) { return names(each, text); });
 }
 
@@ -66,7 +66,7 @@ void NodeWishLaws::podBound(const model::Pod& pod) {
 
 void NodeWishLaws::checkPod(const model::Pod& pod, NodeWish wish) {
   const Json body = Json::parse(read_(pod.key), nullptr, false);
-  if (!body.is_object()) return;  // of the moment of its end
+  if (!body.is_object()) return;  // the pod was just deleted
   if (!asks(body, wish))
     violated_(fmt::format("pod {} no longer asks of nodes what its template does", pod.key));
 }

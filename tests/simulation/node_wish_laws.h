@@ -11,14 +11,14 @@
 
 namespace trainyard::simulation {
 
-// What must hold of members that are bound, by what their jobs' templates ask of nodes:
-//  - the pod still asks for it: nothing on its way from the template to the node has left it out
-//  - its node is one of those asked for, and nobody of its gang beside it where they asked to be apart
-// Written down without the product's help: its decoders keep of a pod only what they need.
+// What must hold for bound members, by the node constraints in the templates of their jobs:
+// - the pod still has the constraint: no step from the template to the node has dropped it
+// - its node satisfies the constraint, and no member of its gang shares it if they require separate nodes
+// Implemented without the product's decoders, which keep only what the product needs of a pod.
 class NodeWishLaws {
  public:
   using Violated = std::function<void(std::string)>;
-  // The pod's body as the server has it; empty when it is gone.
+  // The pod's body as the server has it; empty if it is gone.
   using ReadPod = std::function<std::string(const model::ObjectKey&)>;
 
   NodeWishLaws(const Scenario& scenario, sim::ClusterObserver& truth, ReadPod read, Violated violated);
@@ -33,7 +33,7 @@ class NodeWishLaws {
   sim::ClusterObserver& truth_;
   ReadPod read_;
   Violated violated_;
-  std::map<std::string, NodeWish> wishes_;  // by the job's name; only of jobs that have one
+  std::map<std::string, NodeWish> wishes_;  // by the job's name; only of jobs with a constraint
 };
 
 }  // namespace trainyard::simulation

@@ -13,7 +13,7 @@
 namespace trainyard::simulation {
 namespace {
 
-// Longer than any view lags behind, or any request that was not held up on purpose is under way.
+// Longer than the lag of any view, and than any request in flight that was not deliberately delayed.
 constexpr base::Instant::duration kLongestLag = std::chrono::seconds(12);
 
 constexpr base::Instant::duration kLongestMistake = std::chrono::milliseconds(10'500);
@@ -29,7 +29,7 @@ const model::NodeName* placeOf(const std::vector<model::Assignment>& places, con
   return nullptr;
 }
 
-// The node that the record gives this member; null when it does not name it.
+// Returns the node that the record assigns to this member; null if the record does not name it.
 const model::NodeName* placeInRecord(const model::GangRecord& gang, const model::MemberLabels& who) {
   if (gang.proposal && gang.proposal->epoch == who.epoch) {
     if (const auto* place = placeOf(gang.proposal->add, who)) return place;
@@ -42,8 +42,8 @@ const model::NodeName* placeInRecord(const model::GangRecord& gang, const model:
   return nullptr;
 }
 
-// The pod of a gang of one stands for a record that is not written yet. `wasOfOne`: lately, before it was
-// edited.
+// Returns true if a single-pod job's pod represents a record that is not written yet. `wasOfOne`: it was one
+// before a recent edit.
 bool isOwnRecord(const model::Job& job, const model::Pod& pod, bool wasOfOne) {
   const model::GangRecord& gang = job.status.gang;
   const bool ofOne =
@@ -92,7 +92,7 @@ void ProtocolLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
     resizes_.checkRecord(*before, *after);
     return checkRecord(*before, *after);
   }
-  // A gang of one has no finalizer and goes with its owner.
+  // A single-pod job has no finalizer and is deleted with its owner.
   if (!before || !before->hasReleaseFinalizer) return;
   for (const PodPtr& pod : truth_.cache().pods.all()) {
     const bool runs = pod->controllerUid == before->uid && pod->bound() && !pod->finished();
@@ -136,7 +136,7 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
   checkMerged(after, *was.proposal);
 }
 
-// A gang of one, of which nothing was written before its pod was bound.
+// Checks a single-pod job without any record before its pod was bound.
 void ProtocolLaws::checkMerged(const model::Job& job, const model::Placed& placed) {
   for (const model::Assignment& each : placed.assignments) {
     for (const int index : each.indices.values()) {
@@ -158,7 +158,7 @@ void ProtocolLaws::checkMerged(const model::Job& job, const model::Proposal& pro
   }
 }
 
-// Those who had to go have gone before the places of their successors are used.
+// The removed members and victims are gone before the nodes of their successors are used.
 void ProtocolLaws::checkClaimed(const model::Job& job, const model::Proposal& proposal) {
   if (!job.status.gang.placed) return;
   for (const PodPtr& pod : truth_.cache().pods.all()) {
@@ -210,7 +210,7 @@ void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
   if (late_.contains(pod.key.name)) return;
   const auto job = truth_.cache().jobs.find({pod.key.ns, pod.member->jobName});
   if (!job || job->uid != pod.controllerUid) {
-    // A gang of one is born free; its creation may cross the deletion of its owner.
+    // A single-pod job's pod has no gate; its creation may cross the deletion of its owner.
     if (!born) violated(fmt::format("pod {} was let go although its job is gone", pod.key));
     return;
   }
@@ -245,7 +245,7 @@ void ProtocolLaws::checkAllExist(const model::Job& job, const model::Proposal& p
   }
 }
 
-// A leader that does not hear of a node for longer than this has lost its Lease.
+// A leader that gets no update of a node for longer than this has lost its Lease.
 void ProtocolLaws::checkOpen(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod) {
   const base::Instant now = executor_.now();
   if (now < nodesLateUntil_) return;
@@ -292,7 +292,7 @@ void ProtocolLaws::nodeChanged(const NodePtr& before, const NodePtr& after) {
   }
 }
 
-// --- who writes
+// --- writers
 // -----------------------------------------------------------------------------------------------------
 
 void ProtocolLaws::sends(const std::string& client, Step step, const net::HttpRequest& request) {
@@ -320,7 +320,7 @@ void ProtocolLaws::checkForce(const net::HttpRequest& request) {
       node && std::any_of(node->taints.begin(), node->taints.end(),
                           [](const auto& taint) { return taint.key == "node.kubernetes.io/out-of-service"; });
   if (!node || outOfService || notReadySince_.contains(pod->node)) return;
-  // The news that it is back, or there again, may be on its way.
+  // The update that the node is back may still be in flight.
   const auto back = readyAgainSince_.find(pod->node);
   if (back != readyAgainSince_.end() && executor_.now() - back->second < kLongestLag) return;
   violated(fmt::format("pod {} is deleted by force although {} is well", pod->key, pod->node));

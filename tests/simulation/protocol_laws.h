@@ -15,34 +15,34 @@
 
 namespace trainyard::simulation {
 
-// The gang protocol's promises, held against every single write as the server carries it out:
-//  - epochs only grow, a proposal keeps its places, and only the next epoch follows
-//  - a proposal becomes `placed` only after every member has been bound, and is dropped only after its pods
-//  are gone
-//  - the record comes first: a pod is made only when the record names it, and after its predecessor has gone;
-//    but the one pod of a gang of one, pinned and of the next epoch, is its own record
-//  - a pod is deleted under its uid only
-//  - a member is let go only when the record names it, on the node that the record says, and after all exist
-//  - members let go to one node never ask for more GPUs than it was built with: no double reservation
-//  survives
-//    the barrier
-//  - the first member is let go only when no place has been closed for longer than a leader can be mistaken
-//  - nobody writes while another one holds the Lease
-//  - a pod is deleted by force only where its kubelet cannot be running it
-//  - a gated pod is made only for a job with the finalizer, and such a job goes only after its running pods
-// Who may be stopped for whom is in ClaimLaws, what follows failures in FailureLaws, of gangs
-// that change their size in ResizeLaws; what must hold of every
-// cluster, whoever runs gangs on it, in sim::Invariants.
+// The guarantees of the gang protocol, checked with every write as the server executes it:
+// - epochs only grow, a proposal keeps its assignments, and only the next epoch follows
+// - a proposal becomes `placed` only after every member was bound, and is dropped only after its pods are
+//   gone
+// - the record comes first: a pod is created only if the record names it, and after its predecessor is gone;
+//   but the only pod of a single-pod job, pinned and of the next epoch, is its own record
+// - a pod is deleted under its uid only
+// - a member is released only if the record names it, on the recorded node, and after all pods exist
+// - members released to one node never request more GPUs than it was built with: no double reservation passes
+//   the barrier
+// - the first member is released only if no assigned node has been unusable for longer than a leader's view
+//   can lag
+// - no process writes while another one holds the Lease
+// - a pod is force-deleted only if its kubelet cannot be running it
+// - a gated pod is created only for a job with the finalizer, and such a job is removed only after its
+//   running pods
+// ClaimLaws check preemption, FailureLaws the reactions to failures, ResizeLaws the gangs that change their
+// size; sim::Invariants check what must hold for every cluster.
 class ProtocolLaws {
  public:
   ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // What chaos sees of the operators' calls.
+  // The operators' calls as Chaos sees them.
   void sends(const std::string& client, Step step, const net::HttpRequest& request);
   void comesLate(Step step, const net::HttpRequest& request);
-  // Somebody stands still, or hears of things so much later.
+  // An operator pauses, or its view is delayed by this much.
   void lateFor(base::Instant::duration span) { claims_.lateFor(span); }
   void answered(const net::HttpRequest& request, const net::HttpResponse& response);
 
@@ -76,15 +76,15 @@ class ProtocolLaws {
   ResizeLaws resizes_;
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
-  std::set<std::string> late_;  // names of pods whose creation was held up: they may come after everything
-  std::set<model::Uid> unbelieved_;  // of gangs of one, not bound when another one came to lead: strays
-  std::map<model::Uid, base::Instant> enlargedAt_;            // when a gang of one was edited to be more
+  std::set<std::string> late_;       // names of pods with a delayed creation: they may arrive after all else
+  std::set<model::Uid> unbelieved_;  // single-pod jobs' pods, unbound at a change of the leader: strays
+  std::map<model::Uid, base::Instant> enlargedAt_;            // when a single-pod job was scaled up
   std::map<model::Uid, base::Instant> podLost_;               // when a job last lost a pod
   std::map<model::NodeName, std::int64_t> builtWith_;         // GPUs
-  std::map<model::NodeName, base::Instant> closedSince_;      // gone, cordoned or not ready
-  base::Instant nodesLateUntil_{};                            // somebody's view of the nodes is held up
-  std::map<model::NodeName, base::Instant> notReadySince_;    // absent while ready
-  std::map<model::NodeName, base::Instant> readyAgainSince_;  // after such a time
+  std::map<model::NodeName, base::Instant> closedSince_;      // deleted, cordoned or not ready
+  base::Instant nodesLateUntil_{};                            // an operator's view of nodes is delayed
+  std::map<model::NodeName, base::Instant> notReadySince_;    // no entry while ready
+  std::map<model::NodeName, base::Instant> readyAgainSince_;  // the end of such a time
 };
 
 }  // namespace trainyard::simulation

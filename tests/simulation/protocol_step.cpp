@@ -26,7 +26,7 @@ Step readStep(const sim::ApiPath& path) {
   return watch ? Step::kWatchOthers : Step::kListOthers;
 }
 
-// Only what changes is in the patch, so that it means something together with the record that it changes.
+// The patch holds only the changes, so it is interpreted together with the record that it changes.
 Step statusStep(const Json& body, const model::Job* before) {
   static const Json::json_pointer kProposal("/status/gang/proposal");
   if (!body.contains(kProposal)) return Step::kStatusWords;

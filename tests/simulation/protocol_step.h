@@ -6,7 +6,7 @@
 
 namespace trainyard::simulation {
 
-// What the operator does with this request. `truth` is the cluster before it is carried out.
+// Returns the purpose of this request. `truth` is the cluster before its execution.
 [[nodiscard]] Step stepOf(const net::HttpRequest& request, const kube::ClusterCache& truth);
 
 }  // namespace trainyard::simulation

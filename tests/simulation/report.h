@@ -6,9 +6,9 @@
 
 namespace trainyard::simulation {
 
-// Hits of every fault at every step, a row a step.
+// Formats the hits of every fault at every step, one row per step.
 [[nodiscard]] std::string hitTable(const HitTable& hits);
-// Pairs of fault and step that apply to each other and never met.
+// Lists the applicable pairs of fault and step that never occurred.
 [[nodiscard]] std::string missedPairs(const HitTable& hits);
 
 }  // namespace trainyard::simulation

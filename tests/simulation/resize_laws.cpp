@@ -104,7 +104,7 @@ void ResizeLaws::checkSize(const model::Job& before, const model::Job& after) {
 }
 
 void ResizeLaws::checkAllTold(const model::Job& before, const model::Job& after) {
-  // Whoever is deleted is told nothing any more.
+  // A job that is being deleted gets no further membership.
   if (!model::readsMembership(after.spec) || after.deleting) return;
   const model::GangRecord& was = before.status.gang;
   if (was.proposal->phase == model::ProposalPhase::kAborting) return;
@@ -134,7 +134,7 @@ void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
                       proposal->removes(pod->member->role, pod->member->index) &&
                       pod->member->epoch != proposal->epoch;
   if (!leaves || !model::readsMembership(job->spec)) return;
-  // Who cannot be told before the deadline does not hold those who wait for the places.
+  // A member that cannot be reached before the deadline does not block the gangs that need its node.
   const bool inVain = tried_[pod->uid] == proposal->epoch && executor_.wallNow() >= proposal->deadline;
   if (told_[pod->uid] < proposal->epoch && !inVain)
     return violated_(fmt::format("pod {} is deleted before it was told to leave", pod->key));

@@ -13,14 +13,14 @@
 
 namespace trainyard::simulation {
 
-// What holds of gangs that change their size:
-//  - members are always 0 to n - 1 of their role, each once
-//  - a gang has its old size or the one that its proposal names, and another one only by a proposal
-//  - those that join follow the last one, those that leave are the last ones
-//  - whoever is told that it does not belong to its job is leaving it, and no later word is overtaken by an
-//    earlier one
-//  - a gang whose members are told has grown only when all that run know it
-//  - nobody who leaves is deleted before he was told and has had his time, unless he has ended
+// What must hold for gangs that change their size:
+// - members are always 0 to n - 1 of their role, each once
+// - a gang has its old size or the one in its proposal, and changes it only by a proposal
+// - joining members follow the last one, leaving members are the last ones
+// - a member that is dismissed by its membership is leaving its job, and no membership is overtaken by an
+//   earlier one
+// - a gang with memberships has grown only after all running members have the new one
+// - no leaving member is deleted before it was dismissed and had its time, unless it has ended
 class ResizeLaws {
  public:
   using Violated = std::function<void(std::string)>;
@@ -40,7 +40,7 @@ class ResizeLaws {
   base::Executor& executor_;
   Violated violated_;
   std::map<model::Uid, std::int64_t> told_;   // generation, by pod
-  std::map<model::Uid, std::int64_t> tried_;  // to be told, likewise
+  std::map<model::Uid, std::int64_t> tried_;  // attempted generation, by pod
 };
 
 }  // namespace trainyard::simulation

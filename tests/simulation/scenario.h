@@ -18,10 +18,10 @@ struct RolePlan {
   int gpus = 1;
 };
 
-// How a job of varying size gets another one: its framework finds out, its members are told, it starts anew.
+// How a job of varying size is resized: its framework detects it, its members are notified, or it restarts.
 enum class ResizePlan { kFound, kTold, kAnew };
 
-// What its members ask of the nodes that they run on.
+// The node constraints of its members.
 enum class NodeWish {
   kNone,
   kRack,       // the first rack only
@@ -36,23 +36,23 @@ struct JobPlan {
   std::chrono::milliseconds submitAt{0};
   std::chrono::milliseconds runFor{1'000};
   int exitCode = 0;
-  std::string log;           // what its members say before they end
-  bool restartWhole = true;  // restartScope Gang, else Pod
-  bool elastic = false;      // the first role
+  std::string log;           // the log of its members before they end
+  bool restartWhole = true;  // restartScope Gang, otherwise Pod
+  bool elastic = false;      // the first role is elastic
   ResizePlan resizes = ResizePlan::kFound;
-  int late = 0;          // so many of its last members may come later; of one that is not elastic
-  std::string leaveFor;  // that a member takes to leave which is told to: "800ms", "never"
-  std::string required;  // locality level, empty: anywhere
+  int late = 0;          // the number of last members that may join later; for a non-elastic job
+  std::string leaveFor;  // the time that a dismissed member takes to leave: "800ms", "never"
+  std::string required;  // locality level; empty: none
   NodeWish wish = NodeWish::kNone;
-  std::string queue;     // empty: the one that is there without an object
-  std::string priority;  // name of a PriorityClass, empty: none
+  std::string queue;     // empty: the queue that exists without an object
+  std::string priority;  // name of a PriorityClass; empty: none
   bool preemptible = true;
   std::chrono::seconds estimate{0};  // 0: none
   std::chrono::seconds deadline{0};  // activeDeadlineSeconds, 0: none
   bool neverEnds = false;
 };
 
-// GPUs, of a Queue.
+// The settings of a Queue, in GPUs.
 struct QueuePlan {
   std::string name;
   std::string parent;  // empty: a root
@@ -60,7 +60,7 @@ struct QueuePlan {
   int guaranteed = 0;
   std::optional<int> limit = std::nullopt;
   bool reclaim = true;
-  bool withinQueue = true;  // LowerPriority, else Never
+  bool withinQueue = true;  // LowerPriority, otherwise Never
 };
 
 enum class Trouble {
@@ -68,44 +68,44 @@ enum class Trouble {
   kSuspendJob,
   kResumeJob,
   kEditJob,        // of a suspended job: other template, other size
-  kScaleJob,       // of an elastic one
-  kScaleResizing,  // the same, as soon as it changes its size
-  kCrashResizing,  // of the leader, likewise
+  kScaleJob,       // of an elastic job
+  kScaleResizing,  // of an elastic job, as soon as it is being resized
+  kCrashResizing,  // of the leader, as soon as a job is being resized
   kRecreateJob,
   kDeleteMember,
   kStranger,
-  kTakeName,  // a pod of somebody else under a member's name
+  kTakeName,  // a foreign pod with the name of a member
   kDeleteNode,
   kReturnNode,
   kCordon,
   kUncordon,
   kKubeletDown,
   kKubeletUp,
-  kNoGpus,  // allocatable 0, as while a device plug-in restarts
+  kNoGpus,  // allocatable 0, as during the restart of a device plug-in
   kGpusBack,
   kTaint,
   kUntaint,
   kExtenderDown,
   kExtenderUp,
   kCrash,
-  kStop,  // in order
+  kStop,  // graceful
   kPause,
-  kCompact,     // the server forgets its past
+  kCompact,     // the server drops its history
   kEndWatches,  // and ends every watch
   kNewQueue,
-  kCordonStarting,     // its first place, once it has a proposal
-  kSuspendStarting,    // once it has a proposal
-  kMemberKubeletDown,  // of the node that a member of the job is on
+  kCordonStarting,     // its first assigned node, when it has a proposal
+  kSuspendStarting,    // when it has a proposal
+  kMemberKubeletDown,  // of a node that runs a member of the job
 };
 
 struct TroublePlan {
   std::chrono::milliseconds at{0};
   Trouble kind = Trouble::kStranger;
-  std::uint64_t pick = 0;  // which job, node or operator, modulo how many there are then
-  int amount = 0;          // GPUs of a stranger, replicas of a job, seconds of a pause
+  std::uint64_t pick = 0;  // the job, node or operator, modulo their number at that time
+  int amount = 0;          // GPUs of a foreign pod, replicas of a job, seconds of a pause
 };
 
-// All that one seed decides beforehand. The rest of a run follows from it.
+// Everything that a seed decides in advance. The rest of a run follows from it.
 struct Scenario {
   std::uint64_t seed = 0;
   int nodes = 4;
@@ -115,34 +115,34 @@ struct Scenario {
   bool extender = true;
   std::chrono::microseconds latency{500};
   std::chrono::microseconds watchLag{2'000};
-  std::chrono::milliseconds length{30'000};  // of the time in which things go wrong
+  std::chrono::milliseconds length{30'000};  // the duration of the time with faults
   std::vector<QueuePlan> queues;
   model::Policy policy;  // of the operators
-  // What a LimitRange gives to containers that ask for no cpu, which then all of them do; 0: there is none.
+  // The LimitRange's default for containers without a cpu request, and then none has one; 0: no LimitRange.
   int defaultCpus = 0;
   std::vector<JobPlan> jobs;
   std::vector<TroublePlan> troubles;  // by time
   FaultOdds odds;
-  // Some of its jobs never end by themselves: in the end they are deleted.
+  // Some of its jobs never end by themselves: they are deleted at the end.
   bool lending = false;
 
-  // Whether members with this wish may run on that node, by its number: nodes fill one rack after the other.
+  // Returns true if members with this constraint may run on node number `node`; nodes fill racks in order.
   [[nodiscard]] bool mayUse(int node, NodeWish wish) const {
     const bool first = node < nodesInRack;
     return wish == NodeWish::kRack ? first : wish != NodeWish::kOtherRack || !first;
   }
 };
 
-// `contention`: with more gangs than fit, in queues and of priorities (contention_draw.h). Without, the same
-// life is drawn but for that; `late` likewise: with gangs that may begin before all their members are there;
-// `lending`, with contention: with jobs that never end, and one within its queue's guarantee.
+// `contention`: more gangs than fit, in queues and with priorities (contention_draw.h); the rest of the
+// scenario is the same without it. `late`: gangs that may start before all members exist, with the same rest.
+// `lending`, with contention: jobs that never end, and a pending job within its queue's guarantee.
 struct DrawOptions {
   bool contention = false;
   bool late = false;
   bool lending = false;
 };
 [[nodiscard]] Scenario drawScenario(std::uint64_t seed, const DrawOptions& options);
-// One line a thing, for people who look at a failing seed.
+// Formats one item per line, for the analysis of a failing seed.
 [[nodiscard]] std::string describe(const Scenario& scenario);
 
 }  // namespace trainyard::simulation

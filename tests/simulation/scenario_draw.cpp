@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-// Of a job that fails: hopeless, worth another node, worth another try, and of no known class.
+// The log of a failing job: hopeless, another node may help, a retry may help, and of no known class.
 constexpr const char* kLastWords[] = {
     "ModuleNotFoundError: No module named 'apex'",
     "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.",
@@ -36,7 +36,7 @@ class Draw {
     const int troubles = static_cast<int>(rng_.between(0, 4));
     for (int i = 0; i < troubles; ++i) trouble();
     odds();
-    // Lives that were arranged for one step stay as they are.
+    // Scenarios that are arranged for one step stay unchanged.
     if (options_.contention && !arranged_) drawContention(scenario_, rng_.split());
     if (options_.late) lateMembers();
     if (!arranged_) nodeWishes();
@@ -60,7 +60,7 @@ class Draw {
     scenario_.length = milliseconds(rng_.between(12'000, 30'000));
   }
 
-  // Most troubles come while gangs are being made, soon after a job was submitted.
+  // Most troubles occur while gangs are being created, soon after a job was submitted.
   milliseconds moment() {
     if (!scenario_.jobs.empty() && rng_.chance(2, 3)) {
       const auto& job = scenario_.jobs[rng_.below(scenario_.jobs.size())];
@@ -86,14 +86,14 @@ class Draw {
     scenario_.jobs.push_back(std::move(plan));
   }
 
-  // Of gangs that are not elastic every second one may begin before all its members are there.
+  // Every second gang that is not elastic may start before all its members exist.
   void lateMembers() {
     for (JobPlan& plan : scenario_.jobs) {
       if (!plan.elastic && rng_.chance(1, 2)) plan.late = static_cast<int>(rng_.between(1, 3));
     }
   }
 
-  // From chance of their own: what else a seed decides is the same as without them.
+  // From a random generator of their own, so that all other choices of a seed stay the same.
   void nodeWishes() {
     static constexpr NodeWish kWishes[] = {NodeWish::kRack, NodeWish::kOtherRack, NodeWish::kTolerates,
                                            NodeWish::kApart};
@@ -171,7 +171,7 @@ class Draw {
     scenario_.jobs.push_back(std::move(plan));
   }
 
-  // It changes its size, more often than once, while it runs.
+  // It changes its size, usually several times, while it runs.
   void stretch(JobPlan& plan) {
     plan.elastic = true;
     plan.resizes = static_cast<ResizePlan>(rng_.below(3));
@@ -238,7 +238,7 @@ class Draw {
     scenario_.troubles.push_back({at, kind, pick_, amount});
   }
 
-  // One call of one step meets one fault for sure, in turn over all pairs; chance adds to it.
+  // One call of one step surely meets one fault, in turn over all pairs; further faults are random.
   void odds() {
     FaultOdds& odds = scenario_.odds;
     static constexpr int kRates[] = {0, 2, 10, 30};
@@ -256,12 +256,12 @@ class Draw {
     }
     FaultTarget target = pairs[scenario_.seed % pairs.size()];
     if (stopsOperator(target.fault) && isStart(target.step)) {
-      // The successor finds a place closed that was open when it was reserved.
+      // The successor finds a node unusable that was usable at the reservation.
       oneStart(3);
       put(milliseconds(200), Trouble::kCordonStarting);
     }
     if (target.fault == Fault::kStall && target.step == Step::kCreateMember) {
-      // A pod that arrives long after its attempt was given up.
+      // A pod that arrives long after its attempt was aborted.
       oneStart(3);
       put(milliseconds(5'000), Trouble::kSuspendJob);
       pick_ = 1;
@@ -278,7 +278,7 @@ class Draw {
   }
   static bool isStart(Step step) { return step >= Step::kAddFinalizer && step <= Step::kCreateMember; }
 
-  // A long life of the first job, whose start is the first of the whole run.
+  // The first job runs long, and its start is the first one of the run.
   void oneStart(int workers) {
     arranged_ = true;
     JobPlan& plan = scenario_.jobs.front();
@@ -291,7 +291,7 @@ class Draw {
     pick_ = 0;
   }
 
-  // Makes a step happen that few lives come to; false for one that every life has.
+  // Makes a step occur that is rare in random scenarios; returns false for a step that every scenario has.
   bool provoke(Step step) {
     const auto first = [&](Step of, Fault fault) { scenario_.odds.targets.push_back({of, fault, 1}); };
     switch (step) {
@@ -300,8 +300,8 @@ class Draw {
         oneStart(3);
         scenario_.odds.perMille.fill(0);
         pick_ = scenario_.jobs.size() * rng_.below(3);
-        // Nothing else goes wrong, or few lives would come this far. Three times: a member that is just
-        // starting ends the attempt instead.
+        // Without other faults, because few scenarios would come this far. Three times, because a member that
+        // is just starting aborts the attempt instead.
         for (const int at : {4'000, 8'000, 12'000})
           put(milliseconds(at + rng_.between(0, 2'000)), Trouble::kDeleteMember);
         return true;
@@ -340,7 +340,7 @@ class Draw {
         return true;
       case Step::kReadPod:
         oneStart(3);
-        // The pod must not be seen before it is created again.
+        // The pod must not be visible before it is created again.
         scenario_.watchLag = std::chrono::microseconds(400'000);
         first(Step::kCreateMember, Fault::kLoseReply);
         return true;

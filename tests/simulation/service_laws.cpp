@@ -12,9 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What pods ask for when they are told to end (objects.cpp), and what a helper has for a checkpoint.
+// The grace period of the pods (objects.cpp), and the checkpoint time of a helper.
 constexpr base::WallTime::duration kGrace = 7s;
-// Of the page's promises; and between two looks.
+// The slack that the page promises, plus the interval of the checks.
 constexpr base::WallTime::duration kSlack = 10s + 500ms;
 
 std::int64_t gpusOf(const model::Job& job, bool least) {
@@ -32,7 +32,7 @@ bool isOfSingleGpus(const model::Job& job) {
                      [](const model::Role& role) { return role.shape.requests.gpus() == 1; });
 }
 
-// When it was given its places, whatever restarts since.
+// When the gang got its placement, regardless of later restarts.
 std::optional<base::WallTime> beganAt(const model::Job& job) {
   const model::Condition* queued = job.condition(model::conditions::kQueued);
   if (queued == nullptr || queued->status != model::ConditionStatus::kFalse) return std::nullopt;
@@ -62,7 +62,7 @@ std::int64_t ServiceLaws::heldBelow(const std::string& queue, const Job& but) co
     const auto& gang = job->status.gang;
     if (job->uid == but.uid || job->finished() || !isBelow(job->spec.queue.str(), queue)) continue;
     if (!gang.placed && !gang.proposal) continue;
-    // As many as its record may name, at most.
+    // At most as many as its record may name.
     const std::int64_t most = std::max<std::int64_t>(gpusOf(*job, false), job->status.gpus);
     gpus += job->spec.elastic ? std::max<std::int64_t>(most, job->spec.elastic->maxReplicas) : most;
   }
@@ -101,7 +101,7 @@ std::optional<base::WallTime> ServiceLaws::holdsSince(const Job& job) const {
   for (const auto& each : truth_.cache().jobs.all()) {
     if (each->uid == job.uid || each->finished()) continue;
     const auto& gang = each->status.gang;
-    // The promise is uncertain beside a job that any rule may serve first.
+    // The guarantee is uncertain if another job exists that an ordering may serve first.
     const bool isAlike = each->spec.queue == job.spec.queue &&
                          each->spec.priorityClassName == job.spec.priorityClassName && each->spec.preemptible;
     if (!isAlike) return std::nullopt;

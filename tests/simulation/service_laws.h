@@ -31,7 +31,7 @@ class ServiceLaws {
   using Job = model::Job;
   [[nodiscard]] bool waits(const Job& job) const;
   [[nodiscard]] bool isGuaranteed(const Job& job) const;
-  // Since when the holder's promise runs; nothing where it does not.
+  // The start of the holder's guarantee; nullopt if it does not apply.
   [[nodiscard]] std::optional<base::WallTime> holdsSince(const Job& job) const;
   [[nodiscard]] std::int64_t heldBelow(const std::string& queue, const Job& but) const;
   [[nodiscard]] bool isBelow(std::string queue, const std::string& above) const;

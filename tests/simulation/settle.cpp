@@ -10,15 +10,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After the last fault: a lease runs out, an attempt meets its deadline, backs off, and goes well.
+// After the last fault: a lease expires, an attempt reaches its deadline, backs off, and succeeds.
 constexpr base::Instant::duration kLongest = 400s;
 constexpr base::Instant::duration kLook = 500ms;
 constexpr base::Instant::duration kTakeOver = 16s;
 constexpr base::Instant::duration kServed = 90s;
-// A life of half a minute with every fault takes some hundreds.
+// A scenario of half a minute with every fault takes some hundreds.
 constexpr std::uint64_t kMostCalls = 6'000;
 
-// How many members of the role it starts with at least.
+// The smallest number of members of the role with which the gang starts.
 int leastOf(const model::Job& job, const model::Role& role) {
   const auto& elastic = job.spec.elastic;
   return elastic && elastic->role == role.name ? elastic->minReplicas : job.spec.startReplicas(role);
@@ -32,8 +32,8 @@ NodeWish World::wishOf(const model::Job& job) const {
   return plan == scenario_.jobs.end() ? NodeWish::kNone : plan->wish;
 }
 
-// Whether the gang would fit the empty, healed cluster: counted one node at a time, without the product's
-// help.
+// Returns true if the gang fits the empty, healed cluster: computed node by node, without the product's
+// code.
 bool World::fits(const model::Job& job) const {
   std::vector<int> members;
   for (const model::Role& role : job.spec.roles) {
@@ -48,7 +48,7 @@ bool World::fits(const model::Job& job) const {
     for (int node = first; node < std::min(first + size, scenario_.nodes); ++node) {
       if (scenario_.mayUse(node, wish)) free.push_back(scenario_.gpusOnNode);
     }
-    // Sizes are powers of two: the largest first, each where it fits first, is as good as any packing.
+    // Sizes are powers of two: first fit in descending order is as good as any packing.
     const bool all = std::all_of(members.begin(), members.end(), [&](int gpus) {
       const auto node = std::find_if(free.begin(), free.end(), [&](int left) { return left >= gpus; });
       if (node == free.end()) return false;
@@ -60,8 +60,8 @@ bool World::fits(const model::Job& job) const {
   return false;
 }
 
-// Whether its queue may ever let it in, were it alone: within the limits, and one that cannot be stopped
-// beside everybody's guarantees. Counted in GPUs, the one resource that queues name here.
+// Returns true if its queue may ever admit it alone: within the limits, and, if it is not preemptible, beside
+// all guarantees. Counted in GPUs, the only resource that queues name here.
 bool World::mayEver(const model::Job& job) const {
   std::int64_t gpus = 0;
   for (const model::Role& role : job.spec.roles) gpus += role.shape.requests.gpus() * leastOf(job, role);
@@ -87,7 +87,7 @@ bool World::mayEver(const model::Job& job) const {
          static_cast<std::int64_t>(scenario_.nodes) * scenario_.gpusOnNode;
 }
 
-// Everything that can end has ended.
+// Returns true if every gang that can end has ended.
 bool World::atRest() const {
   for (const auto& job : truth().jobs.all()) {
     if (job->deleting) return false;
@@ -99,7 +99,7 @@ bool World::atRest() const {
                      [](const auto& pod) { return pod->finished(); });
 }
 
-// A gang that can never start waits, says why, and holds nothing.
+// A gang that can never start is pending, reports why, and holds nothing.
 void World::checkWaiting() {
   using enum model::PendingReason;
   for (const auto& job : truth().jobs.all()) {
@@ -133,7 +133,7 @@ void World::settle() {
   while (cluster_->loop().now() < end) {
     runFor(kLook);
     if (atRest()) {
-      // Who waits is told why by whoever leads: the next one takes over within 12.3 s, and lists first.
+      // The leader reports why a job is pending: the next one takes over within 12.3 s, and lists first.
       const auto& jobs = truth().jobs.all();
       const bool waits =
           std::any_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job->finished(); });
@@ -151,12 +151,12 @@ void World::checkEnd() {
   };
   take(cluster_->invariants().violations());
   take(laws_->violations());
-  // A back-off that is not kept would look like patience otherwise.
+  // A back-off that is ignored would otherwise remain undetected.
   if (trace_.lines() > kMostCalls) problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
   if (!result_.problems.empty()) return;
   take(cluster_->invariants().leftovers());
   for (const auto& pod : truth().pods.all()) {
-    // A node that had just lost GPUs, or was new, may refuse a pod: then its owner would make another.
+    // A node that just lost GPUs, or is new, may refuse a pod: a real owner would create another one.
     const bool stranger = pod->key.name.starts_with("stranger-") && !pod->statusReason.starts_with("OutOf");
     if (stranger && pod->phase != model::PodPhase::kSucceeded) {
       problem(fmt::format("stranger {} did not finish well: {}", pod->key, pod->statusReason));

@@ -12,8 +12,8 @@
 #include "simulation/report.h"
 #include "simulation/world.h"
 
-// The operator under thousands of drawn lives. Exit code 1 when a seed breaks a promise, does not replay, or
-// when (with --all-hits) a fault never met a step.
+// Runs the operator in thousands of random scenarios. Exit code 1 if a seed violates a law, is not
+// reproducible, or (with --all-hits) a fault never met a step.
 namespace trainyard::simulation {
 namespace {
 
@@ -30,7 +30,7 @@ struct Options {
 
 thread_local std::uint64_t currentSeed = 0;
 
-// A crash of the simulation itself must name its seed too.
+// A crash of the simulation itself must report its seed too.
 void nameSeed(int signal) {
   char text[64];
   const int length = std::snprintf(text, sizeof text, "seed %llu: signal %d\n",
@@ -64,7 +64,7 @@ class Campaign {
       const auto begin = std::chrono::steady_clock::now();
       RunResult result = runSeed(seed, run);
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-      // Every hundredth is run again: equal seeds must make equal runs.
+      // Every hundredth seed runs twice: equal seeds must yield equal runs.
       if (options_.replay || seed % 100 == 0) {
         const RunResult again = runSeed(seed, {.draw = run.draw, .types = run.types});
         if (again.trace != result.trace)

@@ -16,7 +16,7 @@ void Trace::add(base::Instant now, std::string_view who, std::string_view what, 
   if (print_) fmt::print(stderr, "{:>10.3f} {} {} {}\n", static_cast<double>(at) / 1000, who, what, text);
 }
 
-// FNV-1a: enough to tell runs apart, the same on every machine.
+// FNV-1a: enough to distinguish runs, and equal on every machine.
 void Trace::mix(std::string_view text) {
   for (const char c : text) {
     hash_ ^= static_cast<unsigned char>(c);

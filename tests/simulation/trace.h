@@ -7,7 +7,7 @@
 
 namespace trainyard::simulation {
 
-// A fingerprint of all that was said in a run: equal runs have equal ones. Printed line by line when asked.
+// A fingerprint of all messages of a run: equal runs have equal ones. Prints every line on request.
 class Trace {
  public:
   explicit Trace(bool print) : print_(print) {}

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr const char* kJobs = "/apis/trainyard.dev/v1alpha1/namespaces/default/trainingjobs/";
 constexpr const char* kPods = "/api/v1/namespaces/default/pods/";
 constexpr const char* kNodes = "/api/v1/nodes/";
-// Milliseconds in which a job must have got its proposal to be struck while it starts.
+// The milliseconds within which a job must get its proposal to be affected during its start.
 constexpr int kLooks = 5'000;
 constexpr const char* kMergePatch = "application/merge-patch+json";
 
@@ -78,7 +78,7 @@ void World::strikeJob(const TroublePlan& trouble) {
     case Trouble::kSuspendJob: return patchJob(plan->name, suspended(true));
     case Trouble::kResumeJob: return patchJob(plan->name, suspended(false));
     case Trouble::kEditJob:
-      // As the definition's rules allow it.
+      // As the rules of the definition permit.
       if (now->spec.run.suspend)
         patchJob(plan->name, editedJson(*plan, trouble.amount, scenario_.defaultCpus == 0));
       return;
@@ -98,7 +98,7 @@ void World::strikeJob(const TroublePlan& trouble) {
   }
 }
 
-// Nobody waits in it; the operators' watches have something to tell.
+// No job uses the queue; it causes events for the operators' watches.
 void World::newQueue(std::uint64_t pick) {
   static_cast<void>(cluster_->create(fmt::format(
       R"({{"apiVersion":"trainyard.dev/v1alpha1","kind":"Queue","metadata":{{"name":"q{}"}},"spec":{{}}}})",
@@ -197,7 +197,7 @@ void World::patchNode(const std::string& name, const std::string& patch, bool st
       cluster_->request(net::Method::kPatch, kNodes + name + (status ? "/status" : ""), patch, kMergePatch));
 }
 
-// A merge patch writes the whole list; the node controller's own taints are put back by it.
+// A merge patch replaces the whole list; the node controller restores its own taints.
 void World::setTaint(const std::string& name, bool on) {
   patchNode(
       name,
@@ -219,7 +219,7 @@ void World::returnNode(const std::string& name) {
 void World::strikeOperator(const TroublePlan& trouble) {
   const auto all = cluster_->operators();
   if (all.empty()) return;
-  // Mostly the one that has something to lose.
+  // Mostly the leader, which has something to lose.
   const auto leader = cluster_->leader();
   const int number = leader && trouble.pick % 4 != 0 ? *leader : all[trouble.pick % all.size()];
   if (trouble.kind == Trouble::kPause) return pause(number, std::chrono::seconds(trouble.amount));
@@ -260,7 +260,7 @@ void World::heal() {
   for (const JobPlan& plan : scenario_.jobs) {
     const JobPtr now = job(plan.name);
     if (now && now->spec.run.suspend) patchJob(plan.name, suspended(false));
-    // Whoever took a member's name gives it back.
+    // The foreign pod with a member's name is deleted.
     const auto pod = truth().pods.find({"default", plan.name + "-worker-0"});
     if (pod && pod->controllerUid.empty()) {
       static_cast<void>(cluster_->request(net::Method::kDelete, kPods + pod->key.name));

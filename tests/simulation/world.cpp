@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Far above what any seed needs: one that gets there runs in circles.
+// Far more than any seed needs: a run that reaches it is in an endless loop.
 constexpr std::uint64_t kMostSteps = 2'000'000;
 
 int numberOf(const std::string& client) {
@@ -30,7 +30,7 @@ sim::ClusterOptions clusterOptions(const Scenario& scenario, Chaos& chaos) {
   options.extender = scenario.extender;
   options.policy = scenario.policy;
   options.operatorFaults = &chaos;
-  // Short patience everywhere: what takes minutes in a cluster should happen within a short virtual life.
+  // Short timeouts: what takes minutes in a cluster must happen within a short virtual time.
   options.settings.startDeadline = 25s;
   options.settings.unschedulableGrace = 5s;
   options.policy.unreachableGrace = 8s;
@@ -77,7 +77,7 @@ bool World::build() {
                  .pause = [this](const std::string& client,
                                  base::Instant::duration span) { pause(numberOf(client), span); }},
                 truth(), *laws_);
-  // Queues that lend and take back, and who goes before whom.
+  // Queues that lend and reclaim, and the ranking of jobs.
   std::vector<std::string> setting;
   const bool ranked = std::any_of(scenario_.jobs.begin(), scenario_.jobs.end(),
                                   [](const JobPlan& plan) { return !plan.priority.empty(); });

@@ -16,24 +16,24 @@ namespace trainyard::simulation {
 
 struct RunOptions {
   bool trace = false;  // every call on stderr
-  bool log = false;    // what the programs say
+  bool log = false;    // the programs' logs
   DrawOptions draw;
   std::shared_ptr<const sim::Registry> types = nullptr;
 };
 
 struct RunResult {
-  std::vector<std::string> problems;  // none: the seed passed
+  std::vector<std::string> problems;  // empty: the seed passed
   std::uint64_t trace = 0;
   std::uint64_t lines = 0;
   HitTable hits;
-  std::string left;  // the cluster as it ended, when it did not pass
+  std::string left;  // the final cluster if the seed failed
 };
 
-// One seed: builds the cluster, lets the troubles come, heals everything, and looks whether all came to its
-// end.
+// Runs one seed: builds the cluster, applies the troubles, heals everything, and checks that all jobs reach
+// their end.
 [[nodiscard]] RunResult runSeed(std::uint64_t seed, const RunOptions& options);
 
-// A scenario under way.
+// A scenario in progress.
 class World {
  public:
   World(Scenario scenario, const RunOptions& options);
@@ -93,7 +93,7 @@ class World {
   std::unique_ptr<ProtocolLaws> laws_;
   std::unique_ptr<NodeWishLaws> nodeWishes_;
   std::unique_ptr<ServiceLaws> service_;
-  std::map<std::string, std::string> goneNodes_;  // name and body of nodes that were deleted
+  std::map<std::string, std::string> goneNodes_;  // name and body of deleted nodes
   std::set<std::string> submitted_;
   std::set<int> paused_;
   std::uint64_t steps_ = 0;

@@ -21,7 +21,7 @@ void sortByName(std::vector<std::shared_ptr<const T>>& list) {
   });
 }
 
-// A test that builds a wrong value must stop at once, not compare garbage.
+// A test that builds an invalid value must stop at once instead of comparing garbage.
 model::IndexSet indexSet(std::string_view text) {
   const auto parsed = model::IndexSet::parse(text);
   if (!parsed) throw std::invalid_argument(parsed.error().message);

@@ -10,24 +10,24 @@
 
 #include "model/snapshot.h"
 
-// Terse makers of model values for tests. Every builder converts to the value it builds:
+// Short builders of model values for tests. Every builder converts to the value it builds:
 //
-//   Snapshot snapshot = cluster()
-//                           .add(node("n1").gpus(8).rack("r1"))
-//                           .add(pod("ns/filler").on("n1").gpus(4))
-//                           .add(job("ml/bert").role("worker", 2, gpus(4)).required("rack"));
+// Snapshot snapshot = cluster()
+// .add(node("n1").gpus(8).rack("r1"))
+// .add(pod("ns/filler").on("n1").gpus(4))
+// .add(job("ml/bert").role("worker", 2, gpus(4)).required("rack"));
 //
-// Nodes are ready and have 110 pods, 128 cpu and 1 TiB of memory unless said otherwise.
+// Nodes are ready and have 110 pods, 128 cpu and 1 TiB of memory by default.
 namespace trainyard::test {
 
 inline constexpr std::int64_t kGi = std::int64_t{1} << 30;
 
 [[nodiscard]] model::ObjectKey key(
     std::string_view namespaceAndName);  // "ml/bert"; without a slash: "default/…"
-// Moment `seconds` after an arbitrary fixed start.
+// The moment `seconds` after an arbitrary fixed start.
 [[nodiscard]] base::WallTime at(std::int64_t seconds);
 
-// Requests of one pod: pods = 1 and what is asked for.
+// The requests of one pod: pods = 1 and the given amounts.
 [[nodiscard]] model::Resources gpus(std::int64_t count);
 [[nodiscard]] model::Resources cpus(std::int64_t count);
 [[nodiscard]] model::Resources requests(std::int64_t gpuCount, std::int64_t cpuCount,
@@ -88,7 +88,7 @@ class JobBuilder {
   JobBuilder& tolerate(std::string_view taint);  // Exists, every effect
   JobBuilder& affinity(std::vector<model::NodeSelectorTerm> terms);
 
-  // Of the role added last, stoppable, its members told of each size by the helper.
+  // Makes the role added last elastic and the job preemptible; the helper notifies members of each size.
   JobBuilder& elastic(int replicas, int minReplicas, int maxReplicas);
   JobBuilder& required(std::string_view level);
   JobBuilder& priority(std::string_view className);
@@ -121,7 +121,7 @@ class SnapshotBuilder {
                                  bool preempts = true);
   SnapshotBuilder& topology(std::vector<model::TopologyLevel> levels);
   SnapshotBuilder& now(std::int64_t seconds);
-  // Sorted as the caches sort.
+  // Sorted as in the caches.
   [[nodiscard]] model::Snapshot build() const;
   operator model::Snapshot() const { return build(); }  // NOLINT(google-explicit-constructor)
 
@@ -138,7 +138,7 @@ class SnapshotBuilder {
 }
 [[nodiscard]] inline SnapshotBuilder cluster() { return {}; }
 
-// The one with that name; fails loudly when there is none.
+// Returns the object of that name; fails the test if there is none.
 [[nodiscard]] const model::Job& jobIn(const model::Snapshot& snapshot, std::string_view namespaceAndName);
 [[nodiscard]] const model::Node& nodeIn(const model::Snapshot& snapshot, std::string_view name);
 

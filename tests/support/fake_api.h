@@ -12,13 +12,13 @@
 
 namespace trainyard::test {
 
-// An API server of a few objects, for who only asks and writes: every request is answered a millisecond later
-// by what the test derives from this. Watches never begin.
+// An API server with a few objects, for code that only reads and writes. A derived class answers every
+// request, a millisecond later. Watches never start.
 class FakeApi : public kube::ApiClient {
  public:
   explicit FakeApi(base::VirtualLoop& loop) : loop_(loop) {}
 
-  // Whatever it returns is the answer instead.
+  // Called before the answer; an error that it returns is the answer instead.
   std::function<std::optional<base::Error>(const kube::ApiRequest&)> fault;
 
   void request(kube::ApiRequest request, kube::ApiCallback done) override {

@@ -8,7 +8,7 @@
 
 namespace trainyard::test {
 
-// The setting of the process for as long as a test lasts.
+// Sets the process-wide GPU resource names for the duration of a test.
 class GpuResources {
  public:
   explicit GpuResources(std::vector<std::string> names) { model::setGpuResources(std::move(names)); }

@@ -9,14 +9,14 @@
 
 namespace trainyard::test {
 
-// Knows the tokens "USER-token" of its users, and who of them may get /metrics.
+// Accepts the tokens "USER-token" of its users, and allows some of them to get /metrics.
 class PathReviews final : public FakeApi {
  public:
   using FakeApi::FakeApi;
 
   std::set<std::string> users;
   std::set<std::string> readers;
-  int tokens = 0;  // asked about
+  int tokens = 0;  // number of token reviews
   int paths = 0;
 
  private:

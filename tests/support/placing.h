@@ -12,7 +12,7 @@
 #include "model/gang_size.h"
 #include "support/builders.h"
 
-// Placing whole gangs in tests, and telling the outcome in one line.
+// Placement of whole gangs in tests, with the outcome as one line of text.
 namespace trainyard::test {
 
 [[nodiscard]] inline core::PlaceRequest wholeGang(const model::Job& job) {
@@ -32,7 +32,7 @@ namespace trainyard::test {
   return core::place(wholeGang(jobIn(snapshot, namespaceAndName)), ledger, snapshot.policy.topology);
 }
 
-// The default levels, with two domains of each in each of the next wider one.
+// The default levels, with two domains of each level in each domain of the next wider one.
 [[nodiscard]] inline core::Domains binaryDomains() {
   std::vector<model::Node> nodes;
   for (int i = 0; i < 16; ++i) {
@@ -46,7 +46,7 @@ namespace trainyard::test {
   return {pointers, model::defaultTopologyLevels()};
 }
 
-// "n1:worker:0-1 n2:worker:2 n1:ps:0"
+// Formats "n1:worker:0-1 n2:worker:2 n1:ps:0".
 [[nodiscard]] inline std::string assignmentsText(const std::vector<model::Assignment>& assignments) {
   std::string text;
   for (const model::Assignment& assignment : assignments) {
@@ -56,7 +56,7 @@ namespace trainyard::test {
   return text;
 }
 
-// "rack z/r1: n1:worker:0-1 …", or "REASON: message".
+// Formats "rack z/r1: n1:worker:0-1 …", or "REASON: message".
 [[nodiscard]] inline std::string outcomeText(
     const std::variant<core::Placement, core::PlacementFailure>& outcome) {
   if (const auto* misfit = std::get_if<core::PlacementFailure>(&outcome)) {

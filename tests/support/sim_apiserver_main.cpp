@@ -1,5 +1,5 @@
-// Serves the in-memory API server over plain HTTP, for the conformance run and for poking at with curl or
-// kubectl.
+// Serves the in-memory API server over plain HTTP, for the conformance run and for manual requests with curl
+// or kubectl.
 
 #include <algorithm>
 #include <csignal>
@@ -49,7 +49,7 @@ std::vector<std::string> readCrds(const std::vector<std::string>& places) {
   return texts;
 }
 
-// Everything runs on one loop: the HTTP threads only carry requests to it.
+// Everything runs on one loop: the HTTP threads only pass requests to it.
 class Front {
  public:
   Front(sim::ApiServer& server, base::EventLoop& loop) : server_(server), loop_(loop) {}

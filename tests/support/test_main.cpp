@@ -1,13 +1,13 @@
-// The main of every test program. It ends as the product's programs do (net/end_process.h), without exit
-// handlers: one of cpprestsdk's can wait for ever, now and then, and a test that was green would never end.
-// LeakSanitizer looks in such a handler too; so it is asked before.
+// The main of every test program. It ends without exit handlers, as the product's programs do
+// (net/end_process.h): one of cpprestsdk's handlers occasionally deadlocks, and a passing test would never
+// end. LeakSanitizer checks in such a handler too, so it is called explicitly before.
 #define CATCH_CONFIG_RUNNER
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdio>
 
-// gcc says it by a macro, clang by a feature.
+// gcc indicates it by a macro, clang by a feature.
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define TRAINYARD_ADDRESS_SANITIZER

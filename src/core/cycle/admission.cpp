@@ -19,7 +19,7 @@ Admission refuse(model::PendingReason reason, std::string message) {
   return {.refusal = model::Pending{reason, std::move(message)}};
 }
 
-// A level that the cluster's topology does not have would silently never hold, or never be reached.
+// A constraint on a level that the cluster's topology does not have would never hold, and report no error.
 std::string unknownLevel(const model::Locality& locality, const std::vector<model::TopologyLevel>& topology) {
   std::vector<std::string> names;
   for (const model::TopologyLevel& level : topology) names.push_back(level.name);
@@ -72,7 +72,7 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
 std::optional<model::Pending> refuseSize(const model::Job& job, const model::Snapshot& snapshot,
                                          const QueueTree& queues) {
   const QueueTree::Index index = *queues.find(queues.askedQueueOf(job));
-  // An elastic gang starts with its least where there is no more to be had.
+  // An elastic gang may start with its minimum if there is no capacity for more.
   const auto least = leastOf(job, snapshot.policy);
   const QueueTree::Amounts demand = queues.demandOf(least ? *least : job);
   if (const auto beyond = queues.beyondEmptyLimit(index, demand)) {
@@ -85,8 +85,8 @@ std::optional<model::Pending> refuseSize(const model::Job& job, const model::Sna
   return std::nullopt;
 }
 
-// A class of the system goes before every other in every queue, and the kubelet evicts such pods last:
-// nothing that training should have without somebody saying so.
+// A system class outranks every other class in every queue, and the kubelet evicts such pods last. A job may
+// have such a class only if its Queue allows it explicitly.
 bool isOfSystem(std::string_view priorityClass) { return priorityClass.starts_with("system-"); }
 
 std::optional<model::Pending> refuseClass(const model::Job& job, const model::Snapshot& snapshot,

@@ -10,34 +10,34 @@
 namespace trainyard::core {
 
 struct Admission {
-  // Why the job cannot be used as it is; reason out of the not-admitted part of PendingReason.
+  // The reason and message if the job is not admitted: a reason from the not-admitted part of PendingReason.
   std::optional<model::Pending> refusal = std::nullopt;
-  // Nothing is wrong so far, but the templates have not been checked against the API yet.
+  // No other check failed, but the API server has not checked the pod templates yet.
   bool needsTemplateCheck = false;
 };
 
-// Whether a job may wait for places: what neither the schema nor its CEL rules can see. Depends on nothing
-// but the job, queues (not what they hold), priority classes, namespaces, the policy's topology and, at last,
-// admitTemplate().
+// Decides whether a job may become pending, by rules that neither the schema nor its CEL rules can express.
+// The result depends only on the job, the queues (not their usage), priority classes, namespaces, the policy
+// and, at last, admitTemplate().
 [[nodiscard]] Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,
                               const JobFeedback& feedback);
 
-// The part of it that does not depend on the job's size, which a plan may yet choose: whether it may use
-// this queue and this priority class at all.
+// The part of admit() that does not depend on the job's size, which a plan may still choose. It checks the
+// spec, the topology levels, the queue and the priority class.
 [[nodiscard]] std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snapshot& snapshot,
                                                       const QueueTree& queues);
 
-// Whether a gang that has its places may get new pods by its spec as it is now, at a restart or to grow. Not
-// where it was edited while its pods were still ending: what it is now nobody has admitted, to a queue that
-// may not even be open to it. Nor with a PriorityClass that was written while it ran and that its queue does
-// not allow; the one that it is charged as it keeps, whatever its queue allows by now.
+// Returns true if a gang with a placement may get new pods from its present spec, at a restart or to grow. It
+// may not if the gang was edited after its placement. The new spec has not been admitted, and its queue may
+// not be open to the job. It may not if a PriorityClass was set meanwhile that the queue does not allow. The
+// class that the gang is charged with stays valid, even if its queue no longer allows it.
 [[nodiscard]] bool mayGetNewPods(const model::Job& job, const model::Snapshot& snapshot,
                                  const QueueTree& queues);
 
-// What the templates' check has to say; nothing when they are fine.
+// Returns the result of the templates' check; nothing if the templates are valid.
 [[nodiscard]] std::optional<Admission> admitTemplate(const JobFeedback& feedback);
 
-// What that check had to say before, by the job's status; nothing when it found nothing, or is still to come.
+// Returns the message of that check from the job's status; nothing if it found no error or is still to come.
 [[nodiscard]] std::optional<std::string> refusalOfTemplate(const model::Job& job);
 
 }  // namespace trainyard::core

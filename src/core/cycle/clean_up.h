@@ -9,11 +9,11 @@
 
 namespace trainyard::core {
 
-// When a job that has ended is to be deleted (spec.run.ttlSecondsAfterFinished); absent: never.
+// Returns when a finished job is to be deleted (spec.run.ttlSecondsAfterFinished); nothing: never.
 [[nodiscard]] std::optional<base::WallTime> timeToGo(const model::Job& job);
 
-// Whether the pod of a job that has ended is deleted (spec.run.cleanPodPolicy). A job that has ended cannot
-// be preempted: no pod of it keeps capacity of a node with GPUs.
+// Returns true if the pod of a finished job is to be deleted (spec.run.cleanPodPolicy). A finished job cannot
+// be preempted, so none of its pods keeps capacity of a node with GPUs.
 [[nodiscard]] bool cleansUp(const model::Job& job, const model::Pod& pod, const Ledger& ledger);
 
 }  // namespace trainyard::core

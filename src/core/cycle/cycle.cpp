@@ -18,13 +18,13 @@
 namespace trainyard::core {
 namespace {
 
-// The members of a gang that runs or starts, all of which its record is to keep. Null where some are to go.
+// Returns the members of a running or starting gang if its record keeps all of them; else null.
 const std::vector<model::Assignment>* keptWhole(const model::GangRecord& gang) {
   if (!gang.proposal) return gang.placed ? &gang.placed->assignments : nullptr;
   return gang.placed || !gang.proposal->remove.empty() ? nullptr : &gang.proposal->add;
 }
 
-// The places that the job's proposal adds.
+// Returns the nodes that the job's proposal assigns.
 std::vector<model::Assignment> placesOf(const model::ObjectKey& key, const model::Snapshot& snapshot) {
   const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
                                    [](const auto& job, const auto& wanted) { return job->key < wanted; });
@@ -73,8 +73,8 @@ std::vector<Cycle::JobPtr> Cycle::claims() const {
   return claims;
 }
 
-// Nobody stops for a claim whose write is under way, which may fail yet, nor for one that may not be of
-// use.
+// No gang is preempted for a claim that is still being written, because that write may fail. Nor is any
+// preempted for a claim that does not stand yet.
 std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
   std::vector<JobPtr> standing = claims();
   std::erase_if(standing, [&](const JobPtr& job) {
@@ -85,8 +85,8 @@ std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
   return standing;
 }
 
-// Gangs whose claimed members are gone, and whose records say nothing of it: with their own write late, or as
-// they were suspended and are not any more.
+// Returns the gangs that lost claimed members while their records still hold the nodes. Either their own
+// write is late, or they were suspended and resumed.
 std::set<model::ObjectKey> Cycle::keepers() const {
   std::set<model::ObjectKey> keepers;
   const auto& pods = input_.snapshot.pods;
@@ -112,11 +112,11 @@ GangContext Cycle::contextOf(const JobFeedback& feedback) const {
 }
 
 void Cycle::decideAll() {
-  // Both are sorted by key.
+  // Both lists are sorted by key.
   auto told = input_.feedback.begin();
   for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
     const JobPtr& job = input_.snapshot.jobs[position_];
-    // A gang that has nothing to do itself may still have to make room.
+    // A settled gang may still have to give up capacity for a claim, or have a life sign to record.
     const bool settled = staysSettled(cache_.notes().of(position_));
     const bool called = (!evictions_.empty() && evictions_.contains(job->key)) || lifeOf(*job) != nullptr;
     if (settled && !called) continue;
@@ -143,7 +143,7 @@ bool Cycle::staysSettled(const JobNotes::Note& note) {
 }
 
 void Cycle::decide(const JobPtr& job) {
-  // Whoever `waits` has no pods.
+  // A job with `waits` set has no pods.
   const bool waits = cache_.notes().of(position_).waits;
   if (!waits) chargeLeaving(*job);
   if (feedback_->busy) return keepTurn(job);
@@ -159,8 +159,8 @@ void Cycle::decide(const JobPtr& job) {
   admitOrRefuse(job);
 }
 
-// The job for whose claim the gang has to leave though it is changing: the claim names members that its own
-// proposal would keep. A gang without a proposal is watchPlaced()'s.
+// Returns the preemptor if its claim names members that the gang's own proposal would keep. The gang is then
+// preempted although it is changing. watchPlaced() handles gangs without a proposal.
 std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   const auto& proposal = job.status.gang.proposal;
   if (evictions_.empty() || !proposal || !job.status.gang.placed || !preemptible(job)) return std::nullopt;
@@ -168,8 +168,8 @@ std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   if (claimant == evictions_.end()) return std::nullopt;
   const auto& named = namedBy(claimant->second);
   const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
-  // A restart whose pods leave, but which takes places again that are claimed. One that moves for the claim
-  // takes others.
+  // The restart deletes its pods, but takes nodes again that are claimed. A restart that moves for the claim
+  // takes other nodes.
   const bool takesAgain = proposal->kind == model::ProposalKind::kRestart &&
                           sharesNode(proposal->add, placesOf(claimant->second, input_.snapshot));
   for (const auto& pod : podsOf(job)) {
@@ -180,9 +180,9 @@ std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   return std::nullopt;
 }
 
-// Pods that no record keeps any more hold their places until they are gone, and whoever they belong to is
-// charged for them: the queue that it was given its places by, or one that it may use. Where nothing of the
-// record is to go, pods that are no more than it names are its own.
+// Pods that no record keeps hold their capacity until they are gone, and a queue is charged for them. That is
+// the queue of the gang's charge, else the requested queue if the job may use it. If the record keeps all its
+// members, that many pods are the gang's own and do not count as leaving.
 void Cycle::chargeLeaving(const Job& job) {
   if (model::leftToOthers(job)) return;
   const JobPods& pods = podsOf(job);
@@ -195,9 +195,9 @@ void Cycle::chargeLeaving(const Job& job) {
   queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
 }
 
-// A job whose last write is still under way cannot be planned now, but it does not lose its place in the
-// queue either: those behind it must not take the room that it waits for. Not for ever, or one that can never
-// be written would; nor where it could not wait at all: what it has been told so far may not say so.
+// A job cannot be planned while its last write is under way, but it keeps its turn in the queue. Jobs behind
+// it must not take the capacity that it waits for. It has no turn while its writes fail, because it may never
+// be written. A job that would not be admitted has none either; its status may not show that yet.
 void Cycle::keepTurn(const JobPtr& job) {
   const model::GangRecord& gang = job->status.gang;
   const bool waits =
@@ -215,7 +215,7 @@ void Cycle::wait(const JobPtr& job) {
   waiting_.push_back({job});
 }
 
-// Nothing is to be done for the job that is being decided, before that time at least.
+// Records that the job at hand has nothing to do, or nothing before `until`.
 void Cycle::settle(std::optional<base::WallTime> until) {
   JobNotes::Note& note = cache_.notes().of(position_);
   note.settled = true;

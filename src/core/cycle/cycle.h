@@ -20,51 +20,51 @@ struct CycleInput {
   Settings settings = {};
   std::int64_t term = 0;  // leadership term, written into proposals
   std::map<model::ObjectKey, JobFeedback> feedback = {};
-  JobFeedback otherFeedback = {};  // of jobs that are not in `feedback`
-  // Of running jobs whose status does not tell yet what their logs do; of most there is none.
+  JobFeedback otherFeedback = {};  // for jobs that are not in `feedback`
+  // Life signs of running jobs that their status does not show yet; most jobs have no entry.
   std::map<model::ObjectKey, LifeSign> life = {};
 };
 
 // How long a status write may wait.
 enum class Urgency {
   kNow,
-  kSoon,   // better news is expected within moments: one write may tell both
-  kPaced,  // nobody waits for it as long as others' pods still have to be made: those go first
-  kSpare,  // it only refreshes words or counts: it may wait for its turn in the write budget
+  kSoon,   // a further change is expected within moments: one write may record both
+  kPaced,  // pods of other jobs that still have to be created go first
+  kSpare,  // it only refreshes messages or counts: it waits for its turn in the write budget
 };
 
-// What one job needs done. The status write comes first; actions wait until it succeeded, because they act on
-// the record as written.
+// The writes and actions that one job needs. The status write comes first. Actions wait until it has
+// succeeded, because they act on the record as written.
 struct JobDecision {
   std::shared_ptr<const model::Job> job;
   std::optional<model::JobStatus> status = std::nullopt;
   Urgency urgency = Urgency::kNow;
   std::vector<Action> actions = {};
   std::vector<JobEvent> events = {};
-  // The pod that its action makes stands for the record in `status`: nothing is written before it is bound.
+  // The pod that the action creates stands in for the record in `status`, which is written once it is bound.
   bool podIsRecord = false;
   friend bool operator==(const JobDecision&, const JobDecision&) = default;
 };
 
 struct Plan {
   std::vector<JobDecision> decisions;    // jobs with nothing to do are left out
-  std::vector<QueueNews> queues = {};    // Queue objects whose status is to be written
-  std::vector<DeletePod> orphans;        // pods to sweep whose TrainingJob is gone
-  std::optional<base::WallTime> wakeAt;  // look again then, though nothing changes
-  std::size_t waiting = 0;               // jobs that have no places yet
-  bool roomWanted = false;               // some of them wait for what others hold
+  std::vector<QueueNews> queues = {};    // Queue objects with a changed status
+  std::vector<DeletePod> orphans;        // pods to delete because their TrainingJob is gone
+  std::optional<base::WallTime> wakeAt;  // run the next cycle by then, even if nothing changes
+  std::size_t waiting = 0;               // jobs without a placement
+  bool roomWanted = false;               // some of them wait for capacity that others hold
   std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
   std::int64_t fairnessLossPermille = 0;  // QueueReport::fairnessLossPermille()
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 // One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:
-//  1 snapshot   free room of every node (Ledger), pods by job
+//  1 snapshot   free capacity of every node (Ledger), pods by job
 //  2 finish     jobs that run, ended, are being deleted, suspended or refused; proposals take their next step
 //  3 shares, 4 order, 5 place, 6 preempt, 7 backfill, 9 explain: core/cycle/schedule.h
-//  8 resize     what the user asks for (core/cycle/user_scale.h), then what nobody waits for
-//  (core/cycle/resizes.h, within core/cycle/schedule.h)
-// `cache` is what the cycle before left, or empty: it saves work and changes nothing.
+//  8 resize     capacity that no job waits for (core/cycle/resizes.h, within core/cycle/schedule.h), then the
+//               sizes that users ask for (core/cycle/user_scale.h)
+// `cache` is what the previous cycle left, or empty. It saves work and changes no decision; see CycleCache.
 [[nodiscard]] Plan cycle(const CycleInput& input, CycleCache& cache);
 [[nodiscard]] Plan cycle(const CycleInput& input);
 

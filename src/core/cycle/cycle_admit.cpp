@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kNextPlans{100};
 
 void Cycle::admitOrRefuse(const JobPtr& job) {
   if (wantsShape(*job)) {
-    // A plan tells what the queue may have: nothing for who may not use it.
+    // A plan shows what the queue may hold, so a job that may not use the queue gets no plan.
     if (const auto refusal = refuseUse(*job, input_.snapshot, queues_)) return refuse(job, *refusal);
     return awaitPlan(job);
   }
@@ -53,7 +53,7 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
   wait(job);
 }
 
-// It waits for nothing, but Admitted reports whether its spec is usable, as that of a job that does.
+// A suspended job waits for nothing, but its Admitted condition reports whether its spec is usable.
 void Cycle::holdSuspended(const JobPtr& job) {
   StatusNews news{.suspended = true};
   const bool planned = !wantsShape(*job);  // otherwise its size, and so its templates, are not final
@@ -80,7 +80,7 @@ void Cycle::holdSuspended(const JobPtr& job) {
 }
 
 void Cycle::refuse(const JobPtr& job, model::Pending refusal) {
-  // It may quote what the user wrote.
+  // The message may quote text that the user wrote.
   refusal.message = base::plainText(refusal.message, false);
   StatusNews news;
   news.pending = refusal;
@@ -91,8 +91,8 @@ void Cycle::refuse(const JobPtr& job, model::Pending refusal) {
   write(job, job->status.gang, std::move(events), news);
 }
 
-// spec.plan.mode Auto: its shape is written before its size is asked after. The next cycle sees the
-// job as large as that, and so does everybody who reads it.
+// For spec.plan.mode Auto, the shape is written before the job's size is checked. The next cycle, and every
+// other reader, then sees the job with the size of that shape.
 void Cycle::awaitPlan(const JobPtr& job) {
   if (std::string missing = missingToPlan(*job); !missing.empty())
     return refuse(job, {model::PendingReason::kInvalidSpec, std::move(missing)});
@@ -100,9 +100,9 @@ void Cycle::awaitPlan(const JobPtr& job) {
   unplanned_.push_back(job);
 }
 
-// A shape takes up to a tenth of a second to choose, where somebody asks for thousands of workers on
-// thousands of nodes: one a cycle. Whoever follows the last one by name is next, so that nobody's many come
-// before all others'.
+// Choosing a shape takes up to a tenth of a second, for thousands of workers on thousands of nodes, so each
+// cycle chooses one. The job that follows the last planned job by name is next. So the many jobs of one user
+// do not come before those of all other users.
 void Cycle::planNext() {
   if (unplanned_.empty()) return;
   std::optional<model::ObjectKey>& last = cache_.schedule().plannedLast;
@@ -122,8 +122,8 @@ void Cycle::planNext() {
   decision.status->plan = std::move(shape);
 }
 
-// A pod that goes with a deleted job whose name this one has taken: until then its own cannot be made. Of a
-// gang of one, which has no finalizer; a larger one's name becomes free only when its pods are gone.
+// A pod of a deleted job of the same name: this job's own pod cannot be created before that one is gone. Only
+// single-pod jobs are affected. Larger jobs have a finalizer, so their names are free only without pods.
 const model::Pod* Cycle::podOfFormerJob(const Job& job) const {
   if (model::gangMembers(job) != 1) return nullptr;
   const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
@@ -137,7 +137,7 @@ const model::Pod* Cycle::podOfFormerJob(const Job& job) const {
   return found && isOfFormerJob(**at, job) ? at->get() : nullptr;
 }
 
-// Why the next attempt has to wait; nothing when it need not.
+// Returns why the next attempt has to wait; nothing if it does not.
 std::optional<model::Pending> Cycle::backingOff(const Job& job) {
   const auto until = backsOffUntil(job.status.gang, input_.snapshot.now);
   if (!until) return std::nullopt;

@@ -13,7 +13,7 @@ bool sameLevels(const std::vector<model::TopologyLevel>& a, const std::vector<mo
   });
 }
 
-// Whether both make the same domains and are spoken of in the same words.
+// Returns true if both lists make the same topology domains, and the same names in messages.
 bool sameNetwork(const Nodes& a, const Nodes& b) {
   return a.isSameAs(b) ||
          std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -21,7 +21,7 @@ bool sameNetwork(const Nodes& a, const Nodes& b) {
          });
 }
 
-// Whether both let the same jobs in; what they say of themselves does not matter.
+// Returns true if both queues admit the same jobs. Their statuses do not matter.
 bool sameQueue(const std::shared_ptr<const model::Queue>& a, const std::shared_ptr<const model::Queue>& b) {
   return a == b || (a->name == b->name && a->parent == b->parent && a->limit == b->limit &&
                     a->guaranteed == b->guaranteed && a->namespaceSelector == b->namespaceSelector &&
@@ -48,7 +48,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   schedule_.notes.follow(snapshot.jobs);
   followPods();
   if (!admitsAlike(snapshot)) schedule_.notes.clearAdmissions();
-  // Jobs that run say whether there is a Queue that is charged for them.
+  // The status of a running job reports whether a Queue is charged for it.
   if (!sameNames(queueList_, snapshot.queues)) schedule_.notes.unsettle();
   queueList_ = snapshot.queues;
   priorityClasses_ = snapshot.priorityClasses;
@@ -57,7 +57,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   schedule_.begin(ledger_);
 }
 
-// Pods that changed may give their job something to do.
+// Changed pods may give their job something to do.
 void CycleCache::followPods() {
   for (const model::Uid& owner : ledger_.pods().changes().owners) {
     const auto job = ledger_.jobOf(owner);

@@ -13,22 +13,22 @@
 
 namespace trainyard::core {
 
-// What one cycle leaves to the next, so that a cycle costs what has changed rather than what there is. It
-// changes no decision: with an empty cache the plan is the same (tests/property/cache_properties.cpp), but
-// for two things. Where constraints are long, what was compared before leaves a cycle more of its work, and
-// it reaches more jobs; and with an empty cache reservations are as old as the oldest holder.
+// What one cycle leaves to the next, so that a cycle costs as much as has changed. It changes no decision: an
+// empty cache gives the same plan (tests/property/cache_properties.cpp), with two exceptions. With long
+// constraints, earlier comparisons save work, so a cycle reaches more jobs. With an empty cache, reservations
+// are as old as that of the oldest holder.
 //
-// Assumes that snapshots share what did not change: the same pointer is the same value. Keeps what it points
-// to alive, so that no new object can take an old one's address.
+// Assumes that snapshots share unchanged objects: the same pointer is the same value. The cache keeps these
+// objects alive, so that no new object can take an old one's address.
 class CycleCache {
  public:
-  // First in a cycle: forgets what does not hold for this snapshot's nodes and levels any more.
+  // Called first in a cycle: drops what no longer holds for this snapshot's nodes and topology levels.
   void begin(const model::Snapshot& snapshot);
-  // Last in a cycle.
+  // Called last in a cycle.
   void end(std::size_t jobs) { schedule_.end(jobs); }
 
   [[nodiscard]] const Domains& domains() const { return *domains_; }
-  // What the cycle takes from it is given back when the next one begins.
+  // What the cycle takes from the ledger is given back when the next cycle begins.
   [[nodiscard]] Ledger& ledger() { return ledger_; }
   [[nodiscard]] PlacementCache& schedule() { return schedule_; }
 
@@ -36,7 +36,7 @@ class CycleCache {
   [[nodiscard]] std::optional<base::WallTime>& reservedSince() { return reservedSince_; }
 
   [[nodiscard]] QueueCache& queues() { return queues_; }
-  // Of the snapshot's jobs.
+  // The notes on the snapshot's jobs.
   [[nodiscard]] JobNotes& notes() { return schedule_.notes; }
 
  private:
@@ -50,7 +50,7 @@ class CycleCache {
   PlacementCache schedule_;
   std::optional<base::WallTime> reservedSince_;
   QueueCache queues_;
-  // What admission went by last.
+  // The inputs of the last cycle's admission checks.
   model::SharedList<model::Queue> queueList_;
   model::SharedList<model::PriorityClass> priorityClasses_;
   model::SharedList<model::Namespace> namespaces_;

@@ -23,8 +23,8 @@
 
 namespace trainyard::core {
 
-// One cycle() under way (core/cycle/cycle.h), whose phases are told of there. Each group of functions is a
-// file of its own; nobody else includes this.
+// One cycle() under way; core/cycle/cycle.h describes its phases. Each group of functions is implemented in a
+// file of its own, and only those files include this header.
 class Cycle {
  public:
   using GangRecord = model::GangRecord;
@@ -51,7 +51,7 @@ class Cycle {
   void settle(std::optional<base::WallTime> until = std::nullopt);
   void dropNothings();
 
-  // cycle_proposals.cpp: a gang whose proposal is under way: its next step.
+  // cycle_proposals.cpp: the next step of a gang that has a proposal under way.
   void stepOn(const JobPtr& job);
   void tellPlanAtSize(const Job& job, JobDecision& decision) const;
   bool staysUnwritten(const Job& job);
@@ -63,7 +63,7 @@ class Cycle {
   [[nodiscard]] ClaimOnGang claimOf(const model::ObjectKey& claimant, const model::Job& gang,
                                     const JobPods& pods) const;
 
-  // cycle_placed.cpp: a gang that has its places: what has become of its members, and what follows.
+  // cycle_placed.cpp: a gang with a placement: the state of its members, and what follows from it.
   void watchPlaced(const JobPtr& job);
   void recordLost(const JobPtr& job);
   void followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict);
@@ -81,7 +81,7 @@ class Cycle {
   [[nodiscard]] bool isOfOtherQueue(const model::ObjectKey& other, const Job& job) const;
   void evict(const JobPtr& job, const model::ObjectKey& claimant);
 
-  // cycle_removal.cpp: pods that go: of a job that is deleted, suspended or has ended.
+  // cycle_removal.cpp: deletes the pods of jobs that are deleted, suspended or finished.
   void drainDeleted(const JobPtr& job);
   void clearDeleted(const JobPtr& job);
   void cleanUpFinished(const JobPtr& job);
@@ -90,7 +90,7 @@ class Cycle {
   void removePods(const JobPods& pods, JobDecision& decision);
   void finishRemoval(Removal& removal, JobDecision& decision);
 
-  // cycle_admit.cpp: a job without places: whether it may wait for some, and what it has to wait for first.
+  // cycle_admit.cpp: a job without a placement: whether it is admitted, and what it has to wait for first.
   void admitOrRefuse(const JobPtr& job);
   void holdSuspended(const JobPtr& job);
   void refuse(const JobPtr& job, model::Pending refusal);
@@ -99,7 +99,7 @@ class Cycle {
   [[nodiscard]] const model::Pod* podOfFormerJob(const Job& job) const;
   std::optional<model::Pending> backingOff(const Job& job);
 
-  // cycle_starts.cpp: phases 3 to 9, as schedule() has it: who starts, and who makes room for that.
+  // cycle_starts.cpp: phases 3 to 9, as schedule() decides: gangs that start or give up capacity.
   void placeWaiting();
   void countStarting();
   void countClaims();
@@ -115,14 +115,14 @@ class Cycle {
   void move(const Change& change);
   void giveWay(const GangYield& yield);
 
-  // cycle_waits.cpp: what those are told who go on waiting.
+  // cycle_waits.cpp: what pending jobs report.
   void explain(const GangWait& wait, Urgency ofNews = Urgency::kNow);
   [[nodiscard]] static bool sameButSince(const model::Pending& a, const model::Pending& b);
   [[nodiscard]] bool staysTold(const GangWait& wait) const;
   void explainStarting(const GangWait& wait);
   bool timedOut(const GangWait& wait);
 
-  // cycle_sizes.cpp: gangs that get another size.
+  // cycle_sizes.cpp: elastic gangs that are resized.
   void scale(const Schedule& schedule);
   void leaveOutClaimed();
   bool someEnded(const Job& job);
@@ -153,18 +153,18 @@ class Cycle {
   CycleCache& cache_;
   Ledger& ledger_;
   QueueTree queues_;
-  std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs that others' claims name, and whose
+  std::map<model::ObjectKey, model::ObjectKey> evictions_;  // gangs named by standing claims; the preemptor
   std::vector<WaitingJob> waiting_;
-  std::map<model::ObjectKey, model::ObjectKey> claimed_;  // those that any claim names, standing or not
-  std::set<model::ObjectKey> keepers_;  // gangs that have yet to give up places that were claimed
-  std::map<model::ObjectKey, std::unordered_set<model::Uid>> named_;  // by claims: see namedBy()
-  std::set<const Job*> changing_;                 // placed gangs whose record this cycle changes, or that end
-  std::set<const Job*> ended_;                    // of those, whoever is not charged by its record any more
-  std::set<model::ObjectKey> paying_;             // gangs that make room for a start of this plan
-  std::vector<JobPtr> scaling_;                   // gangs in peace that are asked to have another size
-  std::vector<JobPtr> unplanned_;                 // admitted so far, without the shape that they want; by key
+  std::map<model::ObjectKey, model::ObjectKey> claimed_;  // gangs named by any claim, standing or not
+  std::set<model::ObjectKey> keepers_;  // gangs that have yet to give up nodes that were claimed
+  std::map<model::ObjectKey, std::unordered_set<model::Uid>> named_;  // by preemptor: see namedBy()
+  std::set<const Job*> changing_;                 // placed gangs that this cycle changes, or that end
+  std::set<const Job*> ended_;                    // those of them that their record no longer charges
+  std::set<model::ObjectKey> paying_;             // gangs that this plan resizes, or that pay for a start
+  std::vector<JobPtr> scaling_;                   // stable gangs that are asked to have another size
+  std::vector<JobPtr> unplanned_;                 // jobs that wait for the shape of a plan; by key
   std::map<std::string, std::int64_t> starting_;  // members from reserved to bound, by namespace
-  // Of the job that is being decided.
+  // For the job that is being decided.
   const JobFeedback* feedback_ = nullptr;
   std::size_t position_ = 0;
   Plan plan_;

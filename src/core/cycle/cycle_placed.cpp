@@ -45,7 +45,7 @@ void Cycle::watchPlaced(const JobPtr& job) {
                                                 mayStartAnewHere(*job), ground(), author())));
   }
   JobDecision& decision = derive(job, job->status.gang, news);
-  // Every member has its pod here; only where there are more is it worth looking for strays.
+  // Every member has its pod here, so there can be strays only if there are more pods than members.
   const bool strays = podsOf(*job).size() > members.size();
   if (strays) {
     Removal removal(ledger_, settings_, input_.snapshot.now);
@@ -65,15 +65,15 @@ void Cycle::watchPlaced(const JobPtr& job) {
   endHoldings(job);
 }
 
-// A gang of one whose pod was bound and is gone before anything was written: that it had its place is written
-// first, so that the next attempt follows it.
+// A single-pod job that lost its bound pod before any record was written. The record of its placement is
+// written first, so that the next attempt follows it.
 void Cycle::recordLost(const JobPtr& job) {
   StatusNews news;
   news.where = placesText(job->status.gang);
   derive(job, job->status.gang, news).urgency = Urgency::kNow;
 }
 
-// Members ended with an error. What of is asked first: it decides what follows.
+// Members ended with an error. The cause is collected first, because it decides what follows.
 void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
   if (pausesInPlace(*job)) return resumeFailed(job, members, verdict);
   const std::optional<Failure> checked = failedPreflight(verdict);
@@ -94,7 +94,7 @@ void Cycle::resumeFailed(const JobPtr& job, const std::vector<Member>& members, 
          anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ground(), author())));
 }
 
-// With its new places taken, where it starts at once.
+// Takes the gang's new nodes from the ledger if it restarts at once.
 FailedGang Cycle::anew(const Job& job, FailedGang gang) {
   takeAnew(job, gang.record, gang.places);
   if (!gang.places.empty())
@@ -115,7 +115,7 @@ void Cycle::endHoldings(const JobPtr& job) {
   queues_.endHoldings(*job, podsOf(*job));
 }
 
-// Once, when it begins.
+// Reports the silence once, when it begins.
 void Cycle::tellSilence(const Job& job, const StatusNews& news, JobDecision& decision) {
   const bool silent = news.life != nullptr && news.life->silentSince.has_value();
   if (!silent || job.conditionTrue(model::conditions::kStalled)) return;
@@ -124,8 +124,8 @@ void Cycle::tellSilence(const Job& job, const StatusNews& news, JobDecision& dec
 }
 
 void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
-  // An attempt to replace them was given up: the others run on, and it is not tried again at once; but
-  // somebody may wait for what it has to give up.
+  // An attempt to replace the members was given up: the others run on, and it is not repeated at once. The
+  // pause does not apply if another gang waits for capacity that this one has to give up.
   if (!keepers_.contains(job->key)) news.pending = backingOff(*job);
   if (news.pending) {
     news.verdict = {};
@@ -135,7 +135,7 @@ void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& mem
          anew(*job, followLoss(*job, members, news.verdict, mayStartAnewHere(*job), ground(), author())));
 }
 
-// Not where its places are promised to another one.
+// Returns false if the gang's nodes are claimed for another gang, or if it may not get new pods.
 bool Cycle::mayStartAnewHere(const Job& job) const {
   const bool promised = claimed_.contains(job.key) || keepers_.contains(job.key);
   return job.specError.empty() && !promised && mayGetNewPods(job, input_.snapshot, queues_);
@@ -147,7 +147,7 @@ Ground Cycle::ground() {
           keepsToOneType ? &cache_.schedule().gpuTypes(input_.snapshot) : nullptr};
 }
 
-// New places of a gang that starts anew, or of some of its members: other types of GPUs are charged there.
+// Takes new nodes for a gang, or some of its members. Their GPU types may be charged differently.
 void Cycle::takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places) {
   if (places.empty()) return;
   take(job, places);
@@ -172,8 +172,8 @@ void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignmen
   }
 }
 
-// How many of the elastic gang's last members the claim names, where it names nothing else and leaves the
-// gang its least: the record that says so could not be written with the claim. 0: it has to go as a whole.
+// Returns how many of its last members the claim takes from an elastic gang: no record shows that yet. 0: the
+// whole gang has to go, as the claim names other members or leaves less than the minimum.
 int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) {
   if (!givesMembers(job) || resizeWay(job.spec) == ResizeWay::kAnew) return 0;
   const auto& victims = namedBy(claimant);
@@ -196,7 +196,7 @@ bool Cycle::isOfOtherQueue(const model::ObjectKey& other, const Job& job) const 
   return at != jobs.end() && (*at)->key == other && queues_.queueOf(**at) != queues_.queueOf(job);
 }
 
-// Another gang's claim names its pods: it makes room as a whole and waits again.
+// Preempts the whole gang, because another gang's claim names its pods. The gang is then pending again.
 void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
   StatusNews news;
   news.preemptedBy = claimant;

@@ -35,7 +35,7 @@ void Cycle::stepOn(const JobPtr& job) {
     return;
   }
   GangRecord record = step.record.value_or(job->status.gang);
-  // A bound pod that another leader made: it is charged as what its job is now.
+  // Another leader created the bound pod, so the gang is charged by the present spec of its job.
   if (record.placed && !record.charge) {
     record.charge =
         model::makeCharge(job->spec, queues_.askedQueueOf(*job), Priorities(input_.snapshot).of(*job));
@@ -49,12 +49,12 @@ void Cycle::stepOn(const JobPtr& job) {
                        : runsAlone(*job)           ? Urgency::kPaced
                                                    : Urgency::kNow;
   } else if (job->recordUnwritten) {
-    decision.urgency = Urgency::kSoon;  // kube-scheduler takes its time with thousands of pods
+    decision.urgency = Urgency::kSoon;  // kube-scheduler needs a while to bind thousands of pods
   }
   decision.actions = std::move(step.actions);
   std::move(step.events.begin(), step.events.end(), std::back_inserter(decision.events));
   auto resized = step.record ? resizeEnded(*job, *step.record) : std::nullopt;
-  // Of a single pod that did not have to wait kube-scheduler's own Event says as much.
+  // For a single pod that did not have to wait, kube-scheduler's own Event is enough.
   const bool placed = step.record && step.record->placed && !step.record->proposal && !resized;
   if (resized) {
     tellPlanAtSize(*job, decision);
@@ -77,7 +77,7 @@ void Cycle::tellPlanAtSize(const Job& job, JobDecision& decision) const {
   if (plan) decision.status->plan = std::move(*plan);
 }
 
-// A single pod is bound within moments, and then one write tells of it. One that is not is told of.
+// A single pod is mostly bound within moments, and one write then records it. A slower one is reported.
 bool Cycle::staysUnwritten(const Job& job) {
   const JobPods& pods = podsOf(job);
   const base::WallTime patience =
@@ -87,14 +87,14 @@ bool Cycle::staysUnwritten(const Job& job) {
   return true;
 }
 
-// A gang of one of which nothing is written yet, and whose pod runs in peace.
+// Returns true for a single-pod job without a written record, if its pod runs undisturbed.
 bool Cycle::runsAlone(const Job& job) const {
   const JobPods& pods = podsOf(job);
   return job.recordUnwritten && !job.deleting && !job.spec.run.suspend && pods.size() == 1 &&
          pods.front()->phase == model::PodPhase::kRunning && !pods.front()->terminating;
 }
 
-// What is held back is still all that there is to tell.
+// Returns true if the status that is held back is still all that there is to write.
 bool Cycle::staysHeld(const Job& job) const {
   const JobPods& pods = podsOf(job);
   switch (feedback_->held) {
@@ -108,10 +108,10 @@ bool Cycle::staysHeld(const Job& job) const {
   return false;
 }
 
-// A gang that is bound and about to run: being placed and running are then told by one write.
+// Returns true if a bound gang is about to run: one write can then record its placement and its start.
 bool Cycle::comesUp(const Job& job, const GangRecord& record) const {
   if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
-  // Nobody waits for more members to run before the job is told that it has fewer.
+  // A shrink is recorded at once, without waiting for the remaining members to run.
   const auto& proposal = job.status.gang.proposal;
   if (proposal && proposal->kind == model::ProposalKind::kShrink) return false;
   const std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
@@ -125,7 +125,7 @@ bool Cycle::comesUp(const Job& job, const GangRecord& record) const {
          !std::all_of(members.begin(), members.end(), isUp);
 }
 
-// It makes room by going elsewhere, once the claim stands that it does so for; without that it stays.
+// The gang gives up capacity by moving once the claim that it moves for stands. Without that claim it stays.
 void Cycle::awaitMove(const JobPtr& job) {
   const GangRecord& gang = job->status.gang;
   const auto& topology = input_.snapshot.policy.topology;
@@ -134,9 +134,9 @@ void Cycle::awaitMove(const JobPtr& job) {
   const Outcome outcome = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome;
   ClaimOnGang claim;
   if (!job->deleting && !job->spec.run.suspend) claim = claimOf(*gang.proposal->movesFor, *job, pods);
-  // Who has failed meanwhile gives its members up all the same, and so does a gang whose claimed members have
-  // ended by themselves, once the claim waits for nobody else: it has their places then, and a gang that
-  // starts anew with all that its record names would hold more than its queue may.
+  // A gang that has failed meanwhile gives up its members all the same. So does a gang that lost its claimed
+  // members by their own end, once the claim waits for no other gang. The claim has their nodes then. A
+  // restart with all members of its record would exceed the quota of its queue.
   const bool fails = outcome == Outcome::kFailed || outcome == Outcome::kLost;
   const bool gone = outcome == Outcome::kRunning && !claim.awaits;
   const bool fewer = memberCount(gang.proposal->add) < memberCount(gang.proposal->remove);
@@ -144,7 +144,7 @@ void Cycle::awaitMove(const JobPtr& job) {
   if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
     const model::ObjectKey claimant = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
-    // Who is suspended may be edited to be elastic no more.
+    // A suspended job may have been edited to be no longer elastic.
     const auto shrink = resizeUnderWay(job->spec, record);
     const std::string size = shrink ? ": " + describeResize(*shrink) : std::string();
     news.where = placesText(record);

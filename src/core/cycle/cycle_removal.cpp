@@ -16,8 +16,8 @@ void Cycle::drainDeleted(const JobPtr& job) {
   if (podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
 }
 
-// Only finalizers of others keep the object. Without pods it holds nothing, and its queue is charged for
-// nothing.
+// Only finalizers of other controllers keep the object. Without pods the job holds no capacity, so its queue
+// is no longer charged for it.
 void Cycle::clearDeleted(const JobPtr& job) {
   const GangRecord& before = job->status.gang;
   if (job->finished() || (!before.placed && !before.charge)) return;
@@ -48,7 +48,7 @@ void Cycle::cleanUpFinished(const JobPtr& job) {
   wakeAt(goneAt);
   if (!removal.done()) return finishRemoval(removal, add(job));
   const JobPods& pods = podsOf(*job);
-  // As long as one runs on its queue is charged for it.
+  // While a pod runs on, its queue is charged for it.
   if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); })) settle(goneAt);
 }
 

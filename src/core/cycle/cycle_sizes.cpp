@@ -34,20 +34,20 @@ void Cycle::scale(const Schedule& schedule) {
   if (answer.held.empty()) return;
   for (JobDecision& decision : plan_.decisions) {
     const auto held = answer.held.find(decision.job->key);
-    // Whoever gets a part of it is told what is left when that has come.
+    // A gang that gets a part of its request reports the rest once that part has arrived.
     if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
     tellResize(*decision.job, held->second, input_.snapshot.now, *decision.status);
   }
 }
 
-// Whoever has to go for another one, now or when that one's claim stands, does not change before.
+// A gang that a claim names, standing or not, or that this plan already changes, is not resized.
 void Cycle::leaveOutClaimed() {
   if (scaling_.empty()) return;
   std::erase_if(scaling_,
                 [&](const JobPtr& job) { return claimed_.contains(job->key) || paying_.contains(job->key); });
 }
 
-// A gang of which a member has ended is about to end, or to start anew: whoever joined it would find nobody.
+// A gang with a finished member is about to end or to restart, so new members would find no peers.
 bool Cycle::someEnded(const Job& job) {
   const auto& placed = job.status.gang.placed;
   const auto& pods = podsOf(job);
@@ -55,7 +55,7 @@ bool Cycle::someEnded(const Job& job) {
          std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); });
 }
 
-// The gang gets another size: more members on `add`, or without those on `remove`.
+// Resizes the gang: adds the members in `change.add`, or removes those in `change.remove`.
 void Cycle::resize(const Change& change, model::SizeOwner by) {
   const auto told = input_.feedback.find(change.job->key);
   if (told != input_.feedback.end() && told->second.busy) return;
@@ -71,7 +71,7 @@ void Cycle::resize(const Change& change, model::SizeOwner by) {
   JobDecision& decision = derive(change.job, std::move(record), news);
   decision.urgency = Urgency::kNow;
   tellSize(*change.job, {members, by, whySize(change, by)}, input_.snapshot, decision.status->resize);
-  if (!under) return;  // it waits for whom it makes room
+  if (!under) return;  // the gang waits for the claim that it gives up capacity for
   std::string note = describeResize(*under);
   if (grows)
     note += ", on " + describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);

@@ -19,7 +19,7 @@
 
 namespace trainyard::core {
 
-// Who waits for what others hold, and so may have to stop them.
+// Returns true if the job waits for capacity that others hold, and so may have to preempt them.
 bool Cycle::wantsRoom(const GangWait& wait) {
   if (wait.behindStarting || wait.pending == nullptr) return false;
   return wait.pending->reason == model::PendingReason::kWaitingForCapacity ||
@@ -81,8 +81,8 @@ void Cycle::countStarting() {
   }
 }
 
-// What a claim under way takes is given up from its record on, as it was in the cycle that made it: until the
-// victims' own records say so, both would look held, and their queue as if it had more to give back.
+// What a claim takes counts as given up from the claim's record on, as in the cycle that made it. Until the
+// victims' records show it, it would count twice, and their queue would seem to have more to give.
 void Cycle::countClaims() {
   std::map<model::ObjectKey, std::vector<model::ObjectKey>> takes;
   for (const auto& [gang, claimant] : claimed_) takes[claimant].push_back(gang);
@@ -105,7 +105,7 @@ void Cycle::countClaims() {
   }
 }
 
-// What the claim takes of it, now charged as leaving.
+// Returns what the claim takes from the job. From now on that is charged as leaving.
 Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
   const GangRecord& gang = job->status.gang;
   Leaving leaves{queues_.queueOf(*job), {}};
@@ -128,7 +128,7 @@ Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
   return leaves;
 }
 
-// The pods that its claim takes. Both may be many thousands.
+// Returns the victims of the preemptor's claim, as a set: claims and gangs may have thousands of pods.
 const std::unordered_set<model::Uid>& Cycle::namedBy(const model::ObjectKey& claimant) {
   const auto [known, isNew] = named_.try_emplace(claimant);
   if (!isNew) return known->second;
@@ -171,7 +171,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
   }
 }
 
-// The pods that go for a start: of one that shrinks and runs on only those that leave it.
+// Returns the pods that are evicted for a start. A gang that shrinks and runs on loses only those members.
 std::vector<model::Victim> Cycle::victimsOf(const Change& payment) const {
   std::vector<model::Victim> victims = victimPods({payment.job}, ledger_.pods());
   if (payment.kind != ChangeKind::kShrink || resizeWay(payment.job->spec) == ResizeWay::kAnew) return victims;
@@ -199,13 +199,13 @@ std::string Cycle::describe(const std::vector<Change>& payments) {
   return model::joinWords(words);
 }
 
-// A gang of one needs no record before its pod: the name is given once only.
+// A single-pod job needs no record before its pod, because the pod's name can be taken only once.
 void Cycle::startAlone(JobDecision& decision) const {
   const model::Proposal& start = *decision.status->gang.proposal;
-  // One that could be larger is not known by its pod alone.
+  // The pod alone does not show the size of a gang that could be larger.
   const auto& elastic = decision.job->spec.elastic;
   const bool mayGrow = elastic && elastic->maxReplicas > 1;
-  // Nor is the condition of its backfill.
+  // Nor does the pod show the condition of its backfill.
   if (!decision.status->gang.charge->backfilled.empty()) return;
   if (mayGrow || memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
   decision.podIsRecord = true;
@@ -214,7 +214,7 @@ void Cycle::startAlone(JobDecision& decision) const {
                                              start.add.front().node});
 }
 
-// That the victims of a claim have to end: it must not be given up while they may take it.
+// Returns the longest time that the victims have to end. The claim is not given up before it has passed.
 std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims) const {
   std::chrono::seconds longest{0};
   for (const JobPtr& victim : victims) {
@@ -224,7 +224,7 @@ std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims) con
   return longest;
 }
 
-// Who asks for more time to end than the policy gives is told before it matters.
+// Warns, before it matters, that a pod's grace period is longer than the policy allows.
 void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
   for (const model::Role& role : job.spec.roles) {
     if (role.grace <= settings_.maxGrace) continue;
@@ -236,7 +236,7 @@ void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
   }
 }
 
-// With how many members an elastic gang starts.
+// Records the number of members that an elastic gang starts with.
 void Cycle::tellStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const {
   if (!job.spec.elastic) return;
   const int members = model::gangMembers(job.spec, record, *job.spec.findRole(job.spec.elastic->role));
@@ -250,8 +250,8 @@ void Cycle::tellStartSize(const Job& job, const GangRecord& record, model::Resiz
   status.message = fmt::format("there was no room for all {} when it started", wishedMembers(job));
 }
 
-// Its new places are its own from the same plan on. One whose last write is under way is stopped by the
-// claim later, and waits again.
+// The gang has its new nodes from the same plan on. If its last write is still under way, the claim preempts
+// it later instead, and the gang is pending again.
 void Cycle::move(const Change& change) {
   const auto told = input_.feedback.find(change.job->key);
   if (told != input_.feedback.end() && told->second.busy) return;
@@ -262,7 +262,7 @@ void Cycle::move(const Change& change) {
       Urgency::kNow;
 }
 
-// Instead of the step that its proposal would take.
+// Aborts the gang's proposal, in place of the step that the proposal would take.
 void Cycle::giveWay(const GangYield& yield) {
   const auto told = input_.feedback.find(yield.job->key);
   if (told != input_.feedback.end() && told->second.busy) return;

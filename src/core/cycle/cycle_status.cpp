@@ -13,7 +13,7 @@
 namespace trainyard::core {
 namespace {
 
-// Once a member has ended well nothing that happens to its pod makes it a lost one.
+// A member that has succeeded is never lost, whatever happens to its pod afterwards.
 void noteSucceeded(const std::vector<Member>& members, model::GangRecord& record) {
   if (!record.placed) return;
   for (const Member& member : members) {
@@ -40,7 +40,7 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNew
   return decision;
 }
 
-// Of places that are new.
+// Records the GPU types of newly assigned nodes.
 void Cycle::recordTypes(GangRecord& record) const {
   if (!queues_.namesTypes()) return;
   const auto note = [&](std::vector<model::Assignment>& places) {
@@ -57,11 +57,11 @@ void Cycle::write(const JobPtr& job, GangRecord record, std::vector<JobEvent> ev
   derive(job, std::move(record), news).events = std::move(events);
 }
 
-// Members as the record to be written names them.
+// Returns the members that the record to be written names.
 std::vector<Member> Cycle::membersOf(const Job& job, const GangRecord& record) const {
   if (record.placed) {
     std::vector<Member> members = placedMembers(job, *record.placed, podsOf(job));
-    // Those that leave do not count as the gang's any more.
+    // Leaving members no longer count as members of the gang.
     const bool shrinks = record.proposal && record.proposal->kind == model::ProposalKind::kShrink &&
                          !record.proposal->movesFor;
     if (shrinks)
@@ -73,7 +73,7 @@ std::vector<Member> Cycle::membersOf(const Job& job, const GangRecord& record) c
 }
 
 std::string Cycle::placesText(const GangRecord& record) const {
-  // What joins a gang that runs is not where it is.
+  // Members that join a running gang are not running yet, so their nodes are not reported.
   const bool changes =
       record.proposal && !record.proposal->add.empty() && record.proposal->kind != model::ProposalKind::kGrow;
   if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
@@ -82,10 +82,10 @@ std::string Cycle::placesText(const GangRecord& record) const {
   return {};
 }
 
-// Whether any Queue is charged for it, where there are Queues: without the object the default one has no
-// limit, and nobody sees what is used.
+// Reports whether a Queue is charged for the job, if the cluster has Queues. Without a Queue object the
+// default queue has no limit, and no status shows its usage.
 void Cycle::tellCharged(const Job& job, model::JobStatus& status) const {
-  // Of one that has ended nobody asks any more, and one that waits for a Queue that is not there says so.
+  // A finished job is not charged, and a job that waits for a missing Queue reports that as its reason.
   if (job.finished()) return;
   const model::QueueName& name = queues_.queueNameOf(job);
   const auto index = queues_.find(name);

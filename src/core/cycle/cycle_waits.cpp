@@ -33,9 +33,9 @@ void Cycle::explain(const GangWait& wait, Urgency ofNews) {
   if (!sameReason) events.push_back({false, std::string(model::toString(pending.reason)), pending.message});
   write(job, job->status.gang, std::move(events), news);
   JobDecision& decision = plan_.decisions.back();
-  // The next cycle counts on the reservation that is written.
+  // The next cycle relies on the reservation that is written.
   const bool isReserved = job->status.pending && job->status.pending->reservedSince != pending.reservedSince;
-  // Where much comes and goes, reasons change in every cycle: another reason is no urgent news.
+  // In a busy cluster reasons change in every cycle, so a new reason alone is not urgent.
   decision.urgency = job->status.pending && !isReserved ? Urgency::kSpare : ofNews;
   if (sameWords && *decision.status == job->status) note.told = wait.pending;
 }
@@ -48,20 +48,20 @@ bool Cycle::sameButSince(const model::Pending& a, const model::Pending& b) {
   return allBut(a) == allBut(b);
 }
 
-// Its status says so already, and it waits for as long as it takes.
+// Returns true if the job's status reports the reason already and the job has no scheduling timeout.
 bool Cycle::staysTold(const GangWait& wait) const {
   const JobNotes::Note& note = cache_.notes().of(wait.position);
   return note.told != nullptr && note.told == wait.pending && note.asks && !note.asks->timesOut;
 }
 
-// Those before it are enough for the API server at the moment.
+// The gangs that are already starting are as many as the API server should handle at once.
 void Cycle::explainStarting(const GangWait& wait) {
   const base::WallTime patience = wait.job->created + input_.settings.startingPatience;
   if (input_.snapshot.now < patience && !wait.job->status.pending) return wakeAt(patience);
   explain(wait, Urgency::kSpare);
 }
 
-// spec.scheduling.timeoutSeconds, counted while it waits.
+// Ends the job once it has been pending for spec.scheduling.timeoutSeconds.
 bool Cycle::timedOut(const GangWait& wait) {
   const std::chrono::seconds timeout = wait.job->spec.schedulingTimeout;
   if (timeout.count() == 0) return false;

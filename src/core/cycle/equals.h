@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-// Jobs that find the same places, or none.
+// The key of equivalent jobs: they find the same placement, or none.
 struct Equals {
   QueueTree::Index queue = QueueTree::kCluster;
   std::size_t widest = 0;

@@ -54,16 +54,16 @@ std::string describe(const Failure& failure, const Member& root) {
   return text;
 }
 
-// A start that ran for so long and kept its work has come further: what befalls it now is no repetition.
+// A start that ran for so long and kept its work made progress, so a failure after it is no repetition.
 constexpr std::chrono::hours kComesFurther{1};
 
-// The restarts to hold against it. A month of training meets the network's failures more often than any
-// budget, and must not end for it; what would fail again and again in vain keeps no work, or fails sooner.
+// Returns the restarts that count against the job. A month of training meets more network failures than any
+// budget allows, and must not end for that. A job that fails in vain keeps no work, or fails sooner.
 model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::WallTime now) {
   model::Restarts restarts = job.status.restarts;
   const base::WallTime since = placedSince(job, now);
   const auto& progress = job.status.progress;
-  // Who reports checkpoints and has written none since has lost what it did, whatever it declares.
+  // A job that reports checkpoints but wrote none in this start lost its work, whatever it declares.
   const bool keptNothing = progress && progress->lastCheckpoint && *progress->lastCheckpoint < since;
   const bool further = survivesStops(job.spec) && !keptNothing && now - since >= kComesFurther;
   if (further && partyOf(failure) == model::Party::kInfrastructure)
@@ -71,13 +71,13 @@ model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::W
   return restarts;
 }
 
-// A pod that is gone, or was deleted without any reason, is interrupted.
+// A pod that is gone, or was deleted without a reason, counts as interrupted.
 model::FailureClass classOfLoss(const model::Pod* pod) {
   const auto ended = pod == nullptr ? std::nullopt : endedByNode(*pod);
   return ended.value_or(model::FailureClass::kInterrupted);
 }
 
-// Counts as no attempt: nothing was tried.
+// The pause does not count as an attempt, because nothing was tried.
 model::Backoff pauseOf(const FollowUp& next, const Member& root, const Author& author) {
   model::Backoff backoff;
   backoff.until = author.now + next.pause;
@@ -86,7 +86,7 @@ model::Backoff pauseOf(const FollowUp& next, const Member& root, const Author& a
   return backoff;
 }
 
-// Back to waiting, where there is a pause, or nobody has admitted what its spec says now.
+// Makes the gang pending again: a pause is due, or its present spec has not been admitted.
 model::GangRecord giveBack(const Job& job, const FollowUp& next, const Member& root, const Author& author) {
   model::GangRecord record =
       propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
@@ -94,7 +94,7 @@ model::GangRecord giveBack(const Job& job, const FollowUp& next, const Member& r
   return record;
 }
 
-// All but what failed run on.
+// All members but the failed ones run on.
 model::GangRecord pauseInPlace(const Job& job, const FollowUp& next, const Member& root,
                                const Author& author) {
   model::GangRecord record = job.status.gang;
@@ -110,7 +110,7 @@ Replacement startAnew(const Job& job, const std::vector<Member>& members, const 
   return replaceLost(avoiding, members, verdict.failed, ground, author);
 }
 
-// A run of this length ends a row of losses.
+// A run of this length ends a series of losses.
 constexpr std::chrono::minutes kLastingRun{10};
 
 int lossesInARow(const Job& job, base::WallTime now) {
@@ -146,7 +146,7 @@ Failure failureOf(const Job& job, const Verdict& verdict) {
   return failure;
 }
 
-// Whether an earlier cycle recorded the loss, and its replacement was given up or waits for a pause.
+// Returns true if an earlier cycle recorded the loss, and its replacement was given up or waits for a pause.
 bool isKnownLoss(const Job& job, const std::vector<Member>& lost) {
   const auto& last = job.status.lastFailure;
   if (!job.status.gang.backoff || !last) return false;
@@ -197,7 +197,7 @@ Replacement replaceElsewhere(const Job& job, const std::vector<Member>& members,
   return replaceLost(avoiding, members, withFailed(job, members, lost), ground, author);
 }
 
-// The gang gives its places back and waits; with scope Pod the survivors run on.
+// The gang gives its nodes back and is pending; with scope Pod the surviving members run on.
 model::GangRecord pauseLoss(const Job& job, const std::vector<Member>& lost, int inARow,
                             base::WallTime::duration pause, const Author& author) {
   const bool inPlace = job.spec.failure.scope == model::RestartScope::kPod;
@@ -215,7 +215,7 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
                          const Failure& failure, bool mayStartAnew, const Ground& ground,
                          const Author& author) {
   const Member& root = rootOf(failure, verdict);
-  // What users' rules say is of their own containers.
+  // Users' rules apply to their own containers, not to the check of a node.
   const bool ownDoing = failure.failure != model::FailureClass::kPreflightFailed;
   const FollowUp next = followUp(job.spec.failure, heldAgainst(job, failure.failure, author.now), failure,
                                  ownDoing ? ruleFor(job, root, verdict) : nullptr);
@@ -240,8 +240,8 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
     gang.record = pauseInPlace(job, next, root, author);
     return gang;
   }
-  // With more memory than it was admitted for it is another gang to its queue, which may not have room for
-  // it.
+  // With more memory than it was admitted for, the gang has to be admitted again: its queue may not have that
+  // much quota left.
   if (next.pause.count() > 0 || !mayStartAnew || next.moreMemory) {
     gang.record = giveBack(job, next, root, author);
     return gang;
@@ -290,7 +290,7 @@ FailedGang followLoss(const Job& job, const std::vector<Member>& members, const 
 }
 
 bool pausesInPlace(const Job& job) {
-  // An attempt that was given up counts.
+  // The back-off of a pause has count 0; after an attempt that was given up, the count is positive.
   const auto& backoff = job.status.gang.backoff;
   return job.spec.failure.scope == model::RestartScope::kPod && backoff && backoff->count == 0;
 }

@@ -14,52 +14,52 @@
 
 namespace trainyard::core {
 
-// What becomes of a placed gang of which members ended with an error, once it is known what of.
+// What follows for a placed gang after it failed, lost members, stalled or reached its deadline.
 struct FailedGang {
-  model::GangRecord record;               // as it was where the job ends
-  std::vector<model::Assignment> places;  // of a restart that begins at once
+  model::GangRecord record;               // unchanged if the job ends
+  std::vector<model::Assignment> places;  // assigned nodes of a restart that begins at once
   StatusNews news;
   JobEvent event;
 };
 
 // Assumes `verdict` is kFailed. Steps:
-//  1 rule     of the user's, for the root member, else for the first failed one that any matches
-//  2 follow   core/lifecycle/follow_up.h: the end, or a restart with or without a pause. Earlier restarts for
-//             the same class of the infrastructure's are forgotten where this start ran for an hour and kept
-//             its work: a checkpoint was written in it, where the job reports them, else it declares some
-//  3 record   without a pause the gang (or, with scope Pod, what failed) starts anew on places planned now,
-//             its own if they serve; with one it gives its places back and waits as others do. With scope
-//             Pod the others run on through the pause: replaceAfterPause()
-// `mayStartAnew`: its queue would take it as it is now; else it waits to be admitted.
+//  1 rule     the user's rule for the root member, else for the first failed member that any rule matches
+//  2 follow   core/lifecycle/follow_up.h decides: the end, or a restart with or without a pause. Earlier
+//             restarts for the same infrastructure class are forgotten if this start ran for an hour and kept
+//             its work. It did if the job declares checkpoints and, where it reports them, wrote one
+//  3 record   without a pause the gang (with scope Pod: its failed members) restarts on a placement planned
+//             now, its own if that serves. With a pause it gives its nodes back and is pending again. With
+//             scope Pod the other members run on through the pause: replaceAfterPause()
+// `mayStartAnew`: the queue would admit the gang as it is now; else the gang waits to be admitted.
 [[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
                                        const Verdict& verdict, const Failure& failure, bool mayStartAnew,
                                        const Ground& ground, const Author& author);
 
 // Assumes `verdict` is kLost. Steps:
-//  1 rule     of the user's, by conditions alone, for the first lost member that any matches; it may end the
-//  job
-//             or count the restart. Without a rule the restart does not count
-//  2 pause    the first loss has none; the n-th in a row, each within kLastingRun of the failure or loss
-//  before
-//             it, waits Settings::backoffBase * 2^(n-2), at most backoffMax
-//  3 record   as in followFailure(); nodes that ended or refused a member come last. A loss whose replacement
-//             was given up before, or has waited for its pause, is neither counted nor paused again
+//  1 rule     the user's rule, by conditions alone, for the first lost member that any rule matches. The
+//             rule may end the job or count the restart. Without a rule the restart does not count
+//  2 pause    the first loss has no pause. The n-th loss in a row waits Settings::backoffBase * 2^(n-2),
+//             at most backoffMax. Losses are in a row if each is within kLastingRun of the failure or
+//             loss before it
+//  3 record   as in followFailure(); nodes that ended or refused a member come last. A loss is neither
+//             counted nor paused again if its replacement was given up before or has waited for its
+//             pause
 [[nodiscard]] FailedGang followLoss(const model::Job& job, const std::vector<Member>& members,
                                     const Verdict& verdict, bool mayStartAnew, const Ground& ground,
                                     const Author& author);
 
-// Whether its members that failed wait for the end of a pause, or have waited, while the others run on: the
-// failure has been told and counted.
+// Returns true if failed members wait for the end of a pause, or have waited for it, while the others run on.
+// The failure has been reported and counted already.
 [[nodiscard]] bool pausesInPlace(const model::Job& job);
 
-// They start anew, once the pause is over.
+// Restarts the failed members, once the pause is over.
 [[nodiscard]] FailedGang replaceAfterPause(const model::Job& job, const std::vector<Member>& members,
                                            const Verdict& verdict, bool mayStartAnew, const Ground& ground,
                                            const Author& author);
 
-// What becomes of a gang that runs and has been silent since then, where it asks to be restarted for that: as
-// of one that failed, of class Stalled. The whole gang starts anew, whatever its scope: nobody can tell which
-// member the others wait for.
+// What follows for a running gang that has been silent since `silentSince` and asks to be restarted for that.
+// It is treated as a failure of class Stalled. The whole gang restarts, whatever its scope, because it is
+// unknown which member the others wait for.
 [[nodiscard]] FailedGang followStall(const model::Job& job, const std::vector<Member>& members,
                                      base::WallTime silentSince, bool mayStartAnew, const Ground& ground,
                                      const Author& author);
@@ -67,14 +67,14 @@ struct FailedGang {
 // "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
 [[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);
 
-// When a job that runs now comes to spec.run.activeDeadlineSeconds; nothing without one.
+// When a running job reaches spec.run.activeDeadlineSeconds; nothing without that field.
 [[nodiscard]] std::optional<base::WallTime> deadlineOf(const model::Job& job, base::WallTime now);
 
-// Where the check of a node (spec.health.preflight) ended with an error: of what class the gang failed, and
-// where. No log is needed to know that.
+// If a node's check (spec.health.preflight) ended with an error, returns the failure class and the node. No
+// log is needed for that.
 [[nodiscard]] std::optional<Failure> failedPreflight(const Verdict& verdict);
 
-// That it has come there.
+// What follows for a job that has reached its deadline.
 [[nodiscard]] FailedGang endAtDeadline(const model::Job& job, base::WallTime now);
 
 }  // namespace trainyard::core

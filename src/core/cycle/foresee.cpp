@@ -26,7 +26,7 @@ using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 namespace conditions = model::conditions;
 
-// Room that victims leave may let others in: asked again so often at one moment.
+// Capacity that victims leave may let other jobs start, so each moment has up to this many rounds.
 constexpr int kRounds = 4;
 
 void say(Job& job, std::string_view type, bool holds, WallTime now) {
@@ -60,7 +60,7 @@ class Future {
     std::set<model::NodeName> nodes;
   };
 
-  // What is under way has come to its end.
+  // Returns the snapshot after everything that is under way has completed.
   static model::Snapshot settled(model::Snapshot snapshot) {
     std::unordered_set<std::string> gone;
     for (const JobPtr& job : snapshot.jobs) {
@@ -118,7 +118,7 @@ class Future {
     return all;
   }
 
-  // Whether somebody was stopped, so that others may be let in now.
+  // Returns true if a gang was preempted, so that other jobs may start now.
   bool decide() {
     wake_.reset();
     const InstantCycle::Outcome outcome =
@@ -151,7 +151,7 @@ class Future {
     for (const Ended& ended : ended_) {
       if (touches(ended)) expectation.after.push_back(ended.end);
     }
-    // Room of a queue is nowhere in particular.
+    // Quota that an ended gang leaves is not on any particular node.
     if (expectation.after.empty()) {
       for (const Ended& ended : ended_) {
         if (ended.end.at == world().now) expectation.after.push_back(ended.end);
@@ -179,7 +179,7 @@ class Future {
                   [&](const auto& pod) { return owners.contains(pod->controllerUid); });
   }
 
-  // To the next moment of which anything is known; false when there is none.
+  // Advances to the next known moment; returns false if there is none.
   bool goOn() {
     std::optional<WallTime> next = wake_;
     for (const auto& [key, at] : ends_) {
@@ -208,10 +208,10 @@ class Future {
 
   InstantCycle cycle_;
   const std::set<model::ObjectKey>& whom_;
-  std::map<model::ObjectKey, WallTime> ends_;  // of placed gangs, as far as anything tells
+  std::map<model::ObjectKey, WallTime> ends_;  // of placed gangs, if known
   LiveRuns live_;
-  std::set<model::ObjectKey> waited_;  // had no places to begin with
-  std::vector<Ended> ended_;           // as they ended
+  std::set<model::ObjectKey> waited_;  // had no placement at first
+  std::vector<Ended> ended_;           // in the order of their ends
   std::map<model::ObjectKey, WallTime> relaxations_;
   std::optional<WallTime> wake_;
   std::map<model::ObjectKey, Expectation> expected_;

@@ -13,33 +13,33 @@
 
 namespace trainyard::core {
 
-// When a waiting job starts, where, and what that rests on.
+// When and where a pending job is expected to start, and what that expectation rests on.
 struct Expectation {
   struct End {
     model::ObjectKey job;
     base::WallTime at{};
-    bool waitsNow = false;  // it has not even started yet
+    bool waitsNow = false;  // it has not started yet either
   };
   base::WallTime start{};
   std::vector<model::Assignment> places = {};
   std::string where = {};                    // "2 nodes in rack r1"
-  std::vector<End> after = {};               // gangs that end on these nodes before it, as they end
-  std::vector<model::ObjectKey> stops = {};  // gangs that may be stopped for it by then
-  std::vector<model::ObjectKey> moves = {};  // gangs that go elsewhere for it
-  // When it may be placed as wide as it will be, where it first held out for closer places.
+  std::vector<End> after = {};               // gangs that end on these nodes before that, by their ends
+  std::vector<model::ObjectKey> stops = {};  // gangs that may be preempted for it by then
+  std::vector<model::ObjectKey> moves = {};  // gangs that are moved for it
+  // When its topology constraint is relaxed as far as it will be, if the job first waits for closer nodes.
   std::optional<base::WallTime> relaxation = std::nullopt;
 };
 
-// What is to come of the jobs `whom`, which wait in the snapshot, as far as anything tells; jobs whose start
-// nothing tells are left out.
+// Returns what is expected of the given pending jobs, as far as it can be derived from the snapshot. Jobs
+// without a known start are left out.
 //
-// Assumes: a gang ends when core/timeline/ends.h expects it, by its owner's estimate or by what its kind
-// took, and never where neither is known; nobody else comes, and nothing fails; pods that are going away are
-// gone, and proposals that are under way come true; a gang that is stopped or moved starts over. Steps: from
-// one known moment to the next (an estimate that is over, a wider level that will do, a minRuntime that has
-// passed) schedule() is asked anew, and what it starts and stops has happened at once; until all of them have
-// started, nothing is known to come, or after kMostMoments. (Lost: the first moment at which a job fits
-// alone. It leaves out whoever is served before.)
+// Assumes: a gang ends when core/timeline/ends.h expects it, by its owner's estimate or by the run times of
+// similar jobs; with neither, it never ends. No other job arrives, and nothing fails. Terminating pods are
+// gone, and proposals under way succeed. A gang that is preempted or moved starts over. Steps: time goes from
+// one known moment to the next: the end of an estimate, a wider level that suffices, a minRuntime that has
+// passed. At each moment schedule() runs, and its starts and preemptions take effect at once. This ends when
+// all jobs have started, when no further moment is known, or after kMostMoments. (Lost: the first moment at
+// which a job fits alone. It leaves out the jobs that are served before it.)
 [[nodiscard]] std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,
                                                               const std::set<model::ObjectKey>& whom);
 

@@ -107,7 +107,7 @@ InstantCycle::Outcome InstantCycle::decide(
   }
   if (scaled.wakeAt && (!outcome.wakeAt || *scaled.wakeAt < *outcome.wakeAt)) outcome.wakeAt = scaled.wakeAt;
   outcome.sizes = schedule.sizes;
-  // Since when a reservation exists counts in the next cycle.
+  // The next cycle relies on the time since which a reservation exists.
   for (const GangWait& wait : schedule.waits) {
     const auto& before = wait.job->status.pending;
     const bool same =
@@ -126,7 +126,7 @@ InstantCycle::Outcome InstantCycle::decide(
   return outcome;
 }
 
-// What users ask for, beside what the schedule changes.
+// Resizes gangs as their users ask, unless the schedule changes them already.
 ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
   ScaleRequest request{.snapshot = snapshot_,
                        .ledger = cache_.ledger(),

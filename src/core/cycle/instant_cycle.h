@@ -15,13 +15,13 @@
 
 namespace trainyard::core {
 
-// A snapshot on which everything that schedule() plans happens at once: for what is to come (foresee()) and
-// for the replay of traces, which ask and carry out in the same way as the operator.
+// A snapshot on which everything that schedule() plans takes effect at once. foresee() and the replay of
+// traces use it, so that they call schedule() and carry out its changes as the operator does.
 //
-// Assumes: nothing fails, whoever is stopped is gone, whoever starts runs, at the moment of the snapshot.
-// Kept as the operator keeps them, since decisions rest on them: places, conditions and their times, service
-// (GPU and run seconds, those included that a stop loses), stops, what queues say of themselves.
-// (Lost: pods. A placed gang's record counts in their stead.)
+// Assumes: nothing fails. At the time of the snapshot, preempted gangs are gone and started gangs run. It
+// keeps what decisions rest on as the operator does: placements, conditions and their times, service,
+// preemptions and the queues' statuses. Service counts GPU and run seconds, including those that a preemption
+// loses. (Lost: pods. A placed gang's record counts in their stead.)
 class InstantCycle {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
@@ -30,26 +30,26 @@ class InstantCycle {
 
   [[nodiscard]] const model::Snapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] CycleCache& cache() { return cache_; }
-  // What goes on outside of scheduling. Never back.
+  // For changes outside of scheduling. Time never goes back.
   void setTime(base::WallTime now) { snapshot_.now = now; }
   [[nodiscard]] model::Snapshot& world() { return snapshot_; }
 
-  // A new job, which waits.
+  // Adds a new pending job.
   void add(model::Job job);
-  // Changes the job, which is there.
+  // Changes the job, which must exist.
   void change(const model::ObjectKey& job, const std::function<void(model::Job&)>& change);
-  // The job has ended well and is gone: as it was at last.
+  // Removes the job, which has succeeded. Returns its last state.
   JobPtr end(const model::ObjectKey& job);
 
   struct Outcome {
-    std::vector<Change> changes;  // as they happened; whoever leaves does so before his place is taken
+    std::vector<Change> changes;  // in this order; a victim leaves before its nodes are taken
     std::vector<GangWait> waits;
     std::optional<base::WallTime> wakeAt;
     std::optional<SizeTerms> sizes = std::nullopt;
-    // Whether somebody was stopped, so that others may be let in now.
+    // A gang was preempted or gave members back, so that other jobs may start now.
     bool stopped = false;
   };
-  // One schedule for those who wait, of the queues that the snapshot makes.
+  // Runs schedule() once for the pending jobs that `waiting` returns for the snapshot's queues.
   Outcome decide(const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting);
 
  private:

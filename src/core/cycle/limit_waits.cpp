@@ -9,9 +9,9 @@
 namespace trainyard::core {
 namespace {
 
-// Each costs some placements.
+// Each search costs several placement attempts.
 constexpr int kMostSearches = 8;
-// Each is a write of its own when it moves.
+// Each estimate costs a status write when it changes.
 constexpr int kMostTold = 64;
 
 }  // namespace
@@ -67,14 +67,14 @@ std::optional<base::WallTime> LimitWaits::startOf(const GangWait& wait) {
     amount = tree_.demandOf(least ? *least : *wait.job)[head.beyond.dimension];
   } else {
     notBefore = nodesFreeAt(*head.contender);
-    // How many GPUs of a type it takes depends on its placement.
+    // The number of GPUs of a type that the job takes depends on its placement.
     if (!notBefore || amount <= 0) starts.giveUp();
   }
   const auto start = starts.start(amount, expectedRun(*wait.job, snapshot_.now, runs_), notBefore);
   return start && *start > snapshot_.now ? start : std::nullopt;
 }
 
-// Absent: not known, or too expensive to know.
+// Returns nothing if the time is unknown, or too expensive to find.
 std::optional<base::WallTime> LimitWaits::nodesFreeAt(const Contender& contender) {
   const model::Job& job = *contender.waiting->job;
   const auto least = leastOf(job, snapshot_.policy);

@@ -15,8 +15,8 @@
 
 namespace trainyard::core {
 
-// What jobs report that wait for their queue's limit or guarantee, and those behind them in the queue: the
-// jobs that hold it, and when they are expected to start. Part of one schedule(); decides nothing.
+// Finds the reasons of jobs that wait for their queue's limit or guarantee, or behind such jobs. They name
+// the jobs that hold the quota, and the expected starts. Part of one schedule(); decides nothing.
 class LimitWaits {
  public:
   LimitWaits(const model::Snapshot& snapshot, Ledger& ledger, const QueueTree& tree, GangPlacer& placer,
@@ -24,13 +24,13 @@ class LimitWaits {
       : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer), ends_(ends), runs_(runs) {}
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
-  // `demand`: what the contender waits for. The contender outlives this.
+  // `demand`: what the contender waits for. The contender outlives this object.
   [[nodiscard]] PendingPtr limitReached(const Contender& contender, const QueueTree::Excess& beyond,
                                         const QueueTree::Amounts& demand);
   [[nodiscard]] PendingPtr guaranteeReached(const QueueTree::Excess& beyond);
   // Jobs that report `pending` wait until the contender has started.
   void waitsBehind(const Contender& contender, PendingPtr pending);
-  // Last: adds expected starts.
+  // Called last: adds the expected starts.
   void tellStarts(std::vector<GangWait>& waits);
 
  private:

@@ -7,24 +7,24 @@
 
 namespace trainyard::core {
 
-// A template whose constraints are compared with every node.
+// A template with constraints that are compared with every node.
 struct ComparedTemplate {
   std::string ns;
   std::string key;
-  std::int64_t cost = 0;  // of one node: lookCost()
+  std::int64_t cost = 0;  // for one node: lookCost()
 };
 
-// Words that a cycle compares so, each as often as there are nodes: as many as one job may have, and 5,000.
+// The terms that a cycle compares, each with every node: as many as one job may have, on 5,000 nodes.
 inline constexpr std::int64_t kMostCompared = 1'300'000;
 
-// The keys of those that a cycle has to leave out where gangs grow beyond their wish, with so many nodes.
+// Returns the keys of the templates that a cycle leaves out when gangs grow beyond their desired size.
 //
-// Assumes: most templates say little about nodes, cost nothing, and are never left out; and what nobody has
-// asked for may wait. Steps: 1 in each namespace the cheapest come first, and each costs what those before it
-// do as well; 2 all in the order of that, until a cycle's work is spent: so a namespace with hundreds of long
-// ones takes none from another with a few; what several ask for alike is compared once, for all of them.
-// Ties: namespace and key. (Lost: to begin where the last cycle stopped. It serves everybody in turn, but
-// hundreds of one tenant before the one of another.)
+// Assumes: most templates have few constraints, cost nothing, and are never left out. Growth that no user
+// asked for may wait. Steps: 1 in each namespace the cheapest templates come first, and each is ranked by its
+// cost plus that of those before it; 2 all namespaces are merged by that rank, until a cycle's work is spent.
+// So a namespace with hundreds of long templates takes no work from one with a few. A template that several
+// namespaces share is compared once. Ties: namespace and key. (Lost: to begin where the last cycle stopped.
+// Every template has its turn, but hundreds of one tenant come before the one of another.)
 [[nodiscard]] std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size_t nodes);
 
 }  // namespace trainyard::core

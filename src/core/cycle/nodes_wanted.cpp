@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestBackoff = std::chrono::hours(24);
 
-// Failed requests by the condition that says so; the later ones undo what Provisioned says.
+// Conditions that mark a request as failed; the last two revoke an earlier Provisioned.
 constexpr std::array<std::string_view, 3> kFailures = {"Failed", "BookingExpired", "CapacityRevoked"};
 constexpr std::string_view kTimedOut = "TimedOut";
 constexpr std::string_view kRefused = "NotAsked";
@@ -67,7 +67,7 @@ std::string said(const Condition& condition) {
   return condition.message;
 }
 
-// A request that has failed says why, or else until when it may stand.
+// The state of a request: the reason of its failure, or else how long it may stay open.
 struct Standing {
   std::optional<NodesWord> failed;
   NodesWord word;
@@ -112,7 +112,7 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
   return standing;
 }
 
-// Why it wants nodes no longer; only of a job that was told of a request, and not of its end.
+// Returns why the job no longer wants nodes, if its condition still reports a request or a failure.
 std::optional<NodesWord> settled(const model::Job& job) {
   const Condition* told = job.condition(model::conditions::kNodesRequested);
   if (told == nullptr) return std::nullopt;
@@ -127,7 +127,7 @@ std::optional<NodesWord> settled(const model::Job& job) {
       .asked = false, .reason = "NotWanted", .message = "more nodes are not what the job waits for any more"};
 }
 
-// Where the process is new: what its predecessor has told counts as the first attempt.
+// After a restart of the operator, a failure in the job's condition counts as the first attempt.
 NodesMemory recalled(const model::Job& job, const NodesMemory& memory, const ProvisioningPolicy& policy) {
   const Condition* told = job.condition(model::conditions::kNodesRequested);
   if (memory.attempts > 0 || told == nullptr || told->status == ConditionStatus::kTrue ||
@@ -142,7 +142,7 @@ bool wantsNodes(const model::Job& job, const std::vector<model::TopologyLevel>& 
   const model::GangRecord& gang = job.status.gang;
   if (!job.status.pending || gang.placed || gang.proposal || gang.backoff) return false;
   if (job.deleting || job.finished() || job.spec.run.suspend || !job.specError.empty()) return false;
-  // Of a level that the cluster does not know no node would be one.
+  // No new node can belong to a level that the cluster's topology does not have.
   const std::string& required = job.spec.locality.required;
   const bool known = required.empty() || std::any_of(levels.begin(), levels.end(), [&](const auto& level) {
                        return level.name == required;

@@ -13,26 +13,26 @@
 
 namespace trainyard::core {
 
-// Who wants nodes that do not exist, and what becomes of having asked for them (docs/autoscaling.md).
+// Decides which jobs request nodes that do not exist yet, and tracks these requests (docs/autoscaling.md).
 //
-// Assumes that the last cycle has told the job why it waits. Wanted are nodes by a gang for which that was
-// that no node matches, that it is larger than all of them, or that too little is free: whoever may stop
-// others, and would have room by that, is given it instead of being told to wait. Nobody who waits for a
-// turn, a quota, a share or a closer place wants nodes: more of them would not help, or not him.
+// Assumes that the last cycle recorded why the job is pending. A gang wants nodes if no node matches, if it
+// is larger than all nodes together, or if too little capacity is free. A gang that can start by preempting
+// others gets that capacity instead. A job that waits for its turn, a quota, a share or a closer placement
+// wants none. More nodes would not help, or would not help that job.
 //
-// Steps: after `after` of such waiting a request is made; it ends when the job waits no longer so, or fails:
-// by its own conditions Failed, BookingExpired, CapacityRevoked, or when it is not Provisioned after
-// `giveUpAfter`, or the job has no place so long after it was. Then it is taken back, and the next one
-// follows after retryAfter x 2^(attempt - 1), a day at most.
+// Steps: a request is made after `after` of such waiting. It ends when the job waits for another reason, or
+// when it fails. It fails by its own conditions Failed, BookingExpired or CapacityRevoked, or if it is not
+// Provisioned after `giveUpAfter`. It also fails if the job has no placement so long after it was. Then it is
+// taken back. The next request follows after retryAfter x 2^(attempt - 1), at most a day.
 
-// What the operator remembers of a job between two requests. Lost with the process: then the first back-off
-// counts anew from the condition.
+// What the operator remembers of a job between two requests. It is lost with the process. The first back-off
+// is then counted again from the condition.
 struct NodesMemory {
   int attempts = 0;
   std::optional<base::WallTime> notBefore = std::nullopt;
 };
 
-// What the condition NodesRequested is to say, and the Event with it.
+// The content of the condition NodesRequested and of its Event.
 struct NodesWord {
   bool asked = false;  // its status
   std::string reason;
@@ -47,32 +47,32 @@ enum class NodesStep {
 };
 
 struct NodesDecision {
-  // To be written, before the step is taken, where the job says something else.
+  // Written before the step is taken, if the job's condition differs.
   std::optional<NodesWord> word = std::nullopt;
   NodesStep step = NodesStep::kNothing;
   int attempt = 0;
-  bool failed = false;                                  // of kTakeBack
-  std::optional<base::WallTime> wakeAt = std::nullopt;  // look again then, though nothing changes
+  bool failed = false;                                  // kTakeBack only
+  std::optional<base::WallTime> wakeAt = std::nullopt;  // decide again then, even if nothing changes
 };
 
-// Whether more nodes are what the job waits for. `levels` are those of the policy.
+// Returns true if the job waits for more nodes. `levels` are the levels of the policy.
 [[nodiscard]] bool wantsNodes(const model::Job& job, const std::vector<model::TopologyLevel>& levels);
 
-// How long after attempt `attempt` has failed the next one follows.
+// Returns how long after the failure of attempt `attempt` the next one follows.
 [[nodiscard]] std::chrono::milliseconds nodesBackoff(const model::ProvisioningPolicy& policy, int attempt);
 
-// `request` is what stands for the job now; null: nothing does.
+// `request` is the job's present request; null: it has none.
 [[nodiscard]] NodesDecision decideNodes(const model::Job& job, bool wants, const model::NodesRequest* request,
                                         const NodesMemory& memory, const model::ProvisioningPolicy& policy,
                                         base::WallTime now);
 
-// Of those that want to ask, by position, who may where so many more requests may be open: whoever's
-// namespace has the fewest of them (`open`, and those that are chosen here), then who has existed for
-// longest. So nobody's many keep others from asking for longer than a request stands.
+// Returns, by position, which jobs of `wanting` may make a request while `more` further requests may be open.
+// The job in the namespace with the fewest requests (`open`, and those chosen here) comes first, then the
+// oldest job. So the many jobs of one namespace delay others by at most the lifetime of a request.
 [[nodiscard]] std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
                                                std::map<std::string, int> open, int more);
 
-// Why a request failed where none could even be made; said as other failures are.
+// The condition for a request that could not even be made, in the form of other failures.
 [[nodiscard]] NodesWord nodesRefused(const model::ProvisioningPolicy& policy, int attempt,
                                      const std::string& why);
 

@@ -10,10 +10,10 @@
 namespace trainyard::core {
 namespace {
 
-// Who takes turns has his part by the order, however late that is: he is overdue only after as many times
-// what he would wait if all had an equal part of the cluster, his run times the cluster's load.
+// With time slicing, the order gives each job its part, however late. A job is overdue only after this many
+// times its wait under equal parts of the cluster. That wait is its run time times the load.
 constexpr double kPatienceOfTurns = 8;
-// Of those that wait longest so many may be elected to keep a reservation.
+// So many of the longest pending jobs may be elected as the holder of a reservation.
 constexpr std::size_t kMostElectable = 64;
 
 }  // namespace

@@ -13,15 +13,15 @@
 
 namespace trainyard::core {
 
-// A contender that found no room.
+// A contender that found no placement.
 struct Later {
   std::size_t wait = 0;  // index into Schedule::waits
   const Contender* contender = nullptr;
   GangShape shape;
-  std::optional<std::size_t> like = std::nullopt;  // index of one that waits for the very same
+  std::optional<std::size_t> like = std::nullopt;  // index of an equivalent job in the same list
 };
 
-// Who has waited too long, so that an order that puts short jobs first starves nobody.
+// Finds overdue jobs, so that an order that puts short jobs first starves no job.
 class Overdue {
  public:
   struct Scene {
@@ -33,17 +33,17 @@ class Overdue {
   };
   explicit Overdue(Scene scene) : in_(scene) {}
 
-  // Whether it has waited longer than it is expected to run; many times as long, where it takes turns. Never
-  // where the order is that of submission.
+  // Returns true if the contender has been pending longer than it is expected to run; with time slicing, many
+  // times as long. Never under the order of submission.
   [[nodiscard]] bool isOverdue(const Contender& contender);
-  // Who is to keep the reservation from now on: whoever keeps it already; else the one that has waited
-  // longest by what it is expected to run (highest response ratio next: Brinch Hansen, 1971), once it is
-  // overdue; else the first in the order. By position. `waitsForRoom`: others may wait for ever.
+  // Returns the position of the job that gets the reservation from now on: the holder, if it has it already;
+  // else the overdue job with the longest wait by expected run time (highest response ratio next: Brinch
+  // Hansen, 1971); else the first in the order. `waitsForRoom`: false for jobs that may wait for ever.
   [[nodiscard]] std::size_t elect(const Reservation& reservation, const std::vector<Later>& waiting,
                                   const std::function<bool(const Later&)>& waitsForRoom);
 
  private:
-  // How long it has waited, by how long it is expected to run.
+  // The time that the job has been pending, divided by its expected run time.
   [[nodiscard]] double responseRatio(const Contender& contender);
 
   Scene in_;

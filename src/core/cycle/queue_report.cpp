@@ -22,7 +22,7 @@ std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : base::scaled(part, 1000, whole);
 }
 
-// Of the resources that are GPUs the one that there is most of; cpu where there are none.
+// Returns the GPU resource with the largest capacity; cpu if the cluster has no GPUs.
 std::size_t sharedBy(const QueueTree& tree) {
   const auto& capacity = tree.capacity();
   const auto gpus = capacity.begin() + static_cast<std::ptrdiff_t>(tree.cpu());
@@ -45,9 +45,9 @@ model::QueueGpus gpusOf(const QueueTree& tree, const QueueTree::Node& node) {
   return gpus;
 }
 
-// A limit that was lowered below what is held: nothing is preempted for that.
-// For a moment the records may hold as much, when one job has ended and another one takes its places: so it
-// has to be written already that it is held.
+// Reports that a limit was lowered below what the queue holds; nothing is preempted for that. The records may
+// also exceed the limit for a moment, when one job has ended and another takes its nodes. So the excess is
+// reported only if the written status shows it as well.
 std::string overLimit(const QueueTree& tree, const QueueTree::Node& node) {
   for (std::size_t d = 0; d < node.usage.size(); ++d) {
     const std::int64_t written = (*node.queue)->status.usage.amount(tree.dimensions()[d]);
@@ -59,7 +59,7 @@ std::string overLimit(const QueueTree& tree, const QueueTree::Node& node) {
   return {};
 }
 
-// Written with other news, and every minute of its own accord.
+// The decayed usage is written together with other changes, and at least once a minute.
 void keepDecayed(const model::QueueStatus& before, const std::vector<std::string>& resources,
                  const model::Snapshot& snapshot, model::QueueStatus& status) {
   const auto& halfLife = snapshot.policy.usageHalfLife;
@@ -81,7 +81,7 @@ void keepDecayed(const model::QueueStatus& before, const std::vector<std::string
 }  // namespace
 
 void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
-  // What a cluster is shared by: its GPUs, where it has any.
+  // A cluster is shared by its GPUs, if it has any.
   dimension_ = sharedBy(tree_);
   waitingDemand_.assign(tree_.size(), 0);
   waiting_.assign(tree_.size(), 0);
@@ -118,8 +118,8 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
   const auto first = std::find_if(path.begin(), path.end(), over);
   if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
   pending.delay = model::DelayKind::kFairShare;
-  // A queue whose share is the whole cluster owes nobody anything. It may hold more than that by the records:
-  // a job that has ended counts until this is written, and whoever took its places counts, too.
+  // A queue with the whole cluster as its share owes others nothing. Its records may show more than that. A
+  // job that has ended counts until this is written, and the job that took its nodes counts, too.
   const bool othersAreEntitled = first != path.end() && fairShares_[*first] < tree_.capacity()[dimension_] &&
                                  tree_.node(*first).usage[dimension_] > fairShares_[*first];
   if (!othersAreEntitled) return pending;
@@ -198,7 +198,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
                : over.empty() ? std::string("jobs can use the queue")
                               : over,
                snapshot.now, queue.generation);
-  // kstatus reads Ready=False as work in progress, of which nothing will come.
+  // kstatus reads Ready=False as progress; Stalled shows that none will follow.
   if (good) {
     removeCondition(status.conditions, model::conditions::kStalled);
   } else {

@@ -9,37 +9,37 @@
 
 namespace trainyard::core {
 
-// What the queues say of themselves, and which of Philly's two kinds a job's waiting is.
+// Computes the statuses of the queues, and which of Philly's two kinds of delay a pending job has.
 class QueueReport {
  public:
   explicit QueueReport(const QueueTree& tree) : tree_(tree) {}
 
-  // Before anybody is served: everybody's demand.
+  // Called before any job is served: counts the demand of all pending jobs.
   void countWaiting(const std::vector<Contender>& contenders);
 
-  // Whether the queue, and each above it, holds less than its share.
+  // Returns true if the queue, and each queue above it, holds less than its share.
   [[nodiscard]] bool isBelowShare(QueueTree::Index queue) const;
 
-  // How many times the cluster's capacity is held or waited for; at least 1.
+  // What is held or waited for, as a multiple of the cluster's capacity; at least 1.
   [[nodiscard]] double load() const { return load_; }
 
-  // `failure`, of a job that found no places, counted as what it is: fair-share delay where the queue (or one
-  // above it) would hold more than its share with this job, else fragmentation delay. Where others are
-  // entitled to what the queue holds, the reason says so.
+  // Classifies `failure` of a job that found no placement. It is a fair-share delay if the queue (or one
+  // above it) would hold more than its share with this job, else a fragmentation delay. If others are
+  // entitled to what the queue holds, the reason reports that.
   [[nodiscard]] model::Pending classify(const Contender& contender, const model::Pending& failure) const;
 
-  // The statuses that differ from what the Queue objects say.
+  // Returns the statuses that differ from those of the Queue objects.
   [[nodiscard]] std::vector<QueueNews> news(const model::Snapshot& snapshot, const Schedule& schedule);
 
-  // How far the queues are from their fair shares, once this cycle's starts have their places: the sum of
-  // |held - fair share| over all queues, each without those below it, as a part of the most that it can be,
-  // twice what there is. After Dorm's fairness loss (core/resize/size_problem.h), with queues instead of
-  // applications, of the resource that the cluster is shared by. What waits for want of a place counts, and
-  // so does what is held beyond a share; where nobody waits it is 0.
+  // Returns how far the queues are from their fair shares after this cycle's starts. It is the sum of |held -
+  // fair share| over all queues, each without those below it. The sum is given as a part of its maximum,
+  // twice the capacity. It is Dorm's fairness loss (core/resize/size_problem.h), with queues instead of
+  // applications, for the resource that the cluster is shared by. Unmet demand counts, and so does what is
+  // held beyond a share. Without pending jobs it is 0.
   [[nodiscard]] std::int64_t fairnessLossPermille() const;
 
  private:
-  // Each queue's number becomes that of it and of all below it.
+  // Adds to each queue's number the numbers of all queues below it.
   void addThoseBelow(std::vector<int>& counts) const;
   [[nodiscard]] model::QueueStatus statusOf(QueueTree::Index queue, const model::Snapshot& snapshot) const;
 

@@ -8,17 +8,17 @@
 
 namespace trainyard::core {
 
-// Divides the reservations of a cycle equally among the queues that have waiting jobs, and among the
+// Divides the reservations of a cycle equally among the queues that have pending jobs, and among the
 // namespaces that have some. Each namespace gets at least one, as long as more are left than there are queues
 // without any. A reservation costs a search for its holder's expected start.
 //
 // (Lost: equal parts by namespace alone. A tenant with nine namespaces had all of them. Equal parts by queue
-// in any case: one that is not used was lost to the second namespace of another queue.)
+// in any case: an unused one was lost to the second namespace of another queue.)
 class ReservationParts {
  public:
   static constexpr int kMost = 8;
 
-  // Counts the queue and the namespace of a waiting job.
+  // Counts the queue and the namespace of a pending job.
   void addWaiting(const std::string& ns, QueueTree::Index queue) {
     ofNamespace_.try_emplace(ns, 0);
     ofQueue_.try_emplace(queue, 0);

@@ -33,10 +33,10 @@ using JobPtr = std::shared_ptr<const Job>;
 
 constexpr std::int64_t kPermille = 1'000;
 constexpr std::int64_t kWhole = 1'000'000'000;
-// Sums of thousands of them stay numbers.
+// Sums of thousands of such values do not overflow.
 constexpr double kMostWorth = 1e14;
 constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
-// Sizes of one gang that are told apart at once.
+// The number of sizes beyond its present one that are considered for one gang.
 constexpr int kMostSizes = 512;
 
 std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
@@ -78,7 +78,7 @@ class Resizes {
     return *job.spec.findRole(job.spec.elastic->role);
   }
 
-  // Nobody gives up anything for who could not have it.
+  // Other gangs give up members only for a gang that its queue allows to grow.
   [[nodiscard]] bool mayHaveMore(const Job& job) const {
     const QueueTree& queues = in_.queues;
     return model::sameToItsQueue(job, queues.askedQueueOf(job)) &&
@@ -92,11 +92,11 @@ class Resizes {
   [[nodiscard]] bool everChanges(const Job& job) const {
     const int has = elasticMembers(job);
     const int wish = wishedMembers(job);
-    // Below its wish it is its user who asks for more: core/cycle/user_scale.h.
+    // core/cycle/user_scale.h handles growth up to the desired size.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
-    // As it is now nobody has admitted it: core/cycle/user_scale.h.
+    // The present spec has not been admitted; core/cycle/user_scale.h reports that.
     if (!mayGetNewPods(job, in_.snapshot, in_.queues)) return false;
-    // To give anything back later would cost it all its work.
+    // Giving members back later would cost the gang all its work.
     return resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
   }
 
@@ -113,8 +113,8 @@ class Resizes {
     return !(cooldown && rests(*cooldown)) && !(backoff && rests(*backoff));
   }
 
-  // Wishes come before what is beyond them: who has more than its wish gives that up where another one could
-  // have it, and nobody grows into such room.
+  // Desired sizes come before growth beyond them. A gang gives up its excess if a gang below its desired size
+  // could use the nodes. No gang grows into such capacity.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(mostTouched());
     UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, in_.refusals});
@@ -138,9 +138,9 @@ class Resizes {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
-  // Of a full cluster where nobody has a surplus this is all that is looked at. Without it each gang's pool
-  // of nodes would be made in each cycle, only to find that nothing is free. Where somebody has one, who fits
-  // nowhere may be whom it is to be shared with.
+  // In a full cluster without an excess, no further work is done. Otherwise each cycle would build each
+  // gang's pool of nodes, only to find that nothing is free. With an excess, a gang that fits nowhere may be
+  // one that the excess is shared with.
   void leaveOutWhoFitsNowhere() {
     if (std::any_of(gangs_.begin(), gangs_.end(),
                     [](const JobPtr& job) { return elasticMembers(*job) > wishedMembers(*job); })) {
@@ -187,7 +187,7 @@ class Resizes {
     keepToFairSizes();
   }
 
-  // Queues share by their weights, and a queue's gangs alike.
+  // Queues share by weight; the gangs of a queue share equally.
   void weigh() {
     constexpr std::int64_t kParts = 840;  // divides evenly by all counts up to 8
     std::map<QueueTree::Index, std::int64_t> gangs;
@@ -199,8 +199,8 @@ class Resizes {
     }
   }
 
-  // As long as shares are farther from fair than the policy has it, nobody grows beyond its own: the loss
-  // that there is would else allow the same loss the other way round.
+  // While shares are farther from fair than the policy allows, no gang grows beyond its fair size. Otherwise
+  // the present loss would permit the same loss in the opposite direction.
   void keepToFairSizes() {
     weigh();
     const std::vector<int> fair = fairSizes(problem_);
@@ -236,9 +236,9 @@ class Resizes {
     return false;
   }
 
-  // Theta 1 bounds the loss that there is, too: whoever has the most beyond its fair part gives of it what
-  // others lack, until the loss is `beyond` less once they have it. Each member that changes hands takes its
-  // share off both sides.
+  // Theta 1 bounds the present loss, too. The gangs with the largest excess over their fair size give what
+  // others lack, until the loss is `beyond` less once the others have it. Each member that changes hands
+  // reduces the loss on both sides by its share.
   void shareOut(const std::vector<int>& fair, std::int64_t beyond) {
     std::int64_t toGive = 0;
     std::vector<char> usable(problem_.servers(), 0);
@@ -264,7 +264,7 @@ class Resizes {
       toGive -= share * gives;
       answer_.changes.push_back(
           {.job = gangs_[index], .kind = ChangeKind::kShrink, .remove = lastMembers(*gangs_[index], gives)});
-      // It keeps out of whatever else is decided.
+      // The gang takes no part in the other decisions of this cycle.
       job.worth = {job.worth[static_cast<std::size_t>(job.present - job.least)]};
       job.least = job.most = job.present;
     }
@@ -356,8 +356,8 @@ class Resizes {
         base::saturatingRound(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
   }
 
-  // What its owner declares, else what its profile lets expect until as many sizes were seen as the curve has
-  // parameters.
+  // Returns what the owner declares. Otherwise returns what the profile predicts, until as many sizes have
+  // been measured as the curve has parameters.
   [[nodiscard]] std::vector<model::SpeedPoint> declared(const Job& job, int perNode) const {
     constexpr std::size_t kEnough = 3;
     if (!job.spec.elastic->speeds.empty() || job.status.resize.speeds.size() >= kEnough)
@@ -381,7 +381,7 @@ class Resizes {
     return left ? std::min<base::WallTime::duration>(cooldown, *left) : cooldown;
   }
 
-  // Else nobody can grow, and where nobody grows nobody shrinks but by his own curve.
+  // Returns true if a gang can grow, or has an excess that its own curve may make it give up.
   [[nodiscard]] bool canChange() const {
     for (const SizeProblem::Job& job : problem_.jobs) {
       if (job.present > job.least || (job.most > job.present && fitsAnywhere(job))) return true;
@@ -441,14 +441,14 @@ class Resizes {
   const ResizeRequest& in_;
   ResizeAnswer answer_;
   std::vector<JobPtr> gangs_;
-  std::vector<JobPtr> missing_;  // with less than their wish
-  std::vector<JobPtr> surplus_;  // with more, which others may be given now or later
-  std::vector<char> kept_;       // nodes that those with less could use, by index in the ledger; empty: none
+  std::vector<JobPtr> missing_;  // below their desired size
+  std::vector<JobPtr> surplus_;  // above it; others may be given the excess now or later
+  std::vector<char> kept_;       // nodes that gangs in missing_ could use, by ledger index; empty: none
   std::vector<model::NodeName> keptNames_;
   std::int64_t elastic_ = 0;
   SizeProblem problem_;
-  std::set<std::string> leftOut_;  // poolKey() of those that must not grow, as nobody looks where
-  std::map<std::string, std::uint32_t> pools_;  // of problem_, by poolKey(); of those left out, by none
+  std::set<std::string> leftOut_;               // poolKey() of gangs that must not grow: no node is compared
+  std::map<std::string, std::uint32_t> pools_;  // of problem_, by poolKey(); key empty for those left out
   std::vector<int> membersOnANode_;             // at most, by pool
 };
 
@@ -456,7 +456,7 @@ class Resizes {
 
 ResizeAnswer resizeGangs(const ResizeRequest& request) {
   ResizeAnswer answer = Resizes(request).run();
-  // Bounded by what is left out: nobody who waits pays for it.
+  // leftOut_ bounds this work, so it does not count against the budget of pending jobs.
   static_cast<void>(request.refusals.takeWork());
   return answer;
 }

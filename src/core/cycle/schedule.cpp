@@ -38,7 +38,7 @@ Scheduler::Scheduler(const ScheduleRequest& request)
 
 Schedule Scheduler::run() {
   std::vector<Contender> contenders = listContenders();
-  // Whoever was not reached may be gone; then nobody's turn is due.
+  // The job that was not reached may be gone. Then no job's turn is due.
   const auto isUnreached = [&](const Contender& each) { return each.waiting->job->key == *unreachedBefore_; };
   if (unreachedBefore_ && std::none_of(contenders.begin(), contenders.end(), isUnreached))
     unreachedBefore_.reset();
@@ -104,7 +104,7 @@ JobNotes::Asks Scheduler::asksOf(const Job& job, const Priorities& priorities) {
           .knowsTypes = knowsTypes(job)};
 }
 
-// One for all of a shape.
+// Computed once for all jobs of a shape.
 const QueueTree::Amounts& Scheduler::demandOf(const Job& job, std::uint32_t shape) {
   if (shape >= demands_.size()) demands_.resize(shape + std::size_t{1});
   auto& demand = demands_[shape];
@@ -112,9 +112,9 @@ const QueueTree::Amounts& Scheduler::demandOf(const Job& job, std::uint32_t shap
   return *demand;
 }
 
-// Where queues are compared by what they used, who comes late is served in the end, and who used less is
-// not to wait for a turn that another was given before: turns are kept against what is held at the moment
-// alone.
+// Turns are kept only if queues are compared by present usage alone. If past usage counts, a job that comes
+// late is served in the end. A queue that used less must not wait for a turn that another queue was given
+// before.
 void Scheduler::keepTurns(std::vector<Contender>& contenders) {
   const bool byPresentUse = !snapshot_.policy.usageHalfLife;
   for (Contender& each : contenders) {
@@ -125,7 +125,7 @@ void Scheduler::keepTurns(std::vector<Contender>& contenders) {
   }
 }
 
-// Half of the work is for the first, the other half for those whom the last cycle did not reach.
+// Half of the budget is for the first jobs, the other half for jobs that the last cycle did not reach.
 bool Scheduler::reached(const Contender& contender) {
   const model::ObjectKey& key = contender.waiting->job->key;
   if (unreachedBefore_ == key) unreachedBefore_.reset();
@@ -135,8 +135,8 @@ bool Scheduler::reached(const Contender& contender) {
   return false;
 }
 
-// Members on their way are bounded, as each costs the API server and kube-scheduler work. A namespace that
-// has less than its part of the bound is not held up by others, whose members may never be bound.
+// The number of starting members is bounded, because each costs the API server and kube-scheduler work. A
+// namespace below its part of the bound does not wait for others: their members may never be bound.
 bool Scheduler::mayStartMembers(const Contender& contender) const {
   if (starting_ < request_.mostStartingMembers) return true;
   const auto own = startingOf_.find(contender.waiting->job->key.ns);
@@ -145,7 +145,7 @@ bool Scheduler::mayStartMembers(const Contender& contender) const {
   return own->second < request_.mostStartingMembers / namespaces;
 }
 
-// A type of GPU of which its queue may never have enough for it is none for it: it waits for another one.
+// Excludes GPU types that the queue may never hold enough of for the job. It then waits for other types.
 void Scheduler::closeTypes(const Contender& contender) {
   if (!tree_.namesTypes()) return;
   const Job& job = *contender.waiting->job;
@@ -165,7 +165,7 @@ bool Scheduler::consider(const Contender& contender) {
     if (const auto equal = equalInVain(contender)) return words_.laterAs(contender, *equal, schedule_);
   }
   const auto beyondLimit = tree_.beyondLimit(contender.queue, contender.demand);
-  // Jobs behind the first that waits for a limit start below it only on the condition of its reservation.
+  // Jobs behind the first one that waits for a limit start below it only on the condition of its reservation.
   if (const auto stopped = stopped_.find(contender.queue);
       stopped != stopped_.end() && (beyondLimit || !snapshot_.policy.backfill.enabled)) {
     return words_.say(contender, stopped->second, schedule_);
@@ -222,7 +222,7 @@ namespace {
 
 bool isGuaranteed(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Amounts& held) {
   const auto& guaranteed = tree.node(queue).guaranteed;
-  bool any = false;  // of what it wants: a guarantee of GPUs is none of cpu
+  bool any = false;  // of what the gang takes: a guarantee of GPUs does not count for cpu
   for (std::size_t d = 0; d < guaranteed.size(); ++d) any = any || (guaranteed[d] > 0 && held[d] > 0);
   return any && isWithinGuarantee(queue, held, tree);
 }

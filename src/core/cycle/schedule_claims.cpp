@@ -21,8 +21,8 @@ Claimant Scheduler::claimantOf(const Contender& contender) {
           .overdue = contender.overdue};
 }
 
-// What the contender asks for at some size, with the type of its GPUs where that is known. Not where a limit
-// of GPUs of any type is in its way: there whoever holds any stands in it.
+// Returns the contender's demand at the size of `sized`, with its GPU types where they are known. They are
+// left out if a limit on GPUs of any type is exceeded: then every gang that holds GPUs may be in the way.
 QueueTree::Amounts Scheduler::typedDemandOf(const Contender& contender, const Job& sized) {
   if (!tree_.namesTypes() && &sized == contender.waiting->job.get()) return contender.demand;
   QueueTree::Amounts ofAnyType = tree_.demandOf(sized);
@@ -30,11 +30,11 @@ QueueTree::Amounts Scheduler::typedDemandOf(const Contender& contender, const Jo
   return types_.demandOf(sized, request_.cache.shapeOf(*contender.waiting->job, contender.position));
 }
 
-// Whether who makes room for it pays for it; then it starts at once, as a claim.
+// Returns true if other gangs give up capacity for the contender. It then starts at once, as a claim.
 bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   if (contender.waiting->silent || !preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
   Claimant claimant = claimantOf(contender);
-  // Others make room for the least that it can do with.
+  // Other gangs give up capacity only for the minimum of an elastic gang.
   const JobPtr smallest = leastOf(*claimant.job, snapshot_.policy);
   if (smallest) {
     claimant.job = smallest.get();
@@ -42,8 +42,8 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   }
   const auto again = claimsAgainFrom(*claimant.job);
   if (again && snapshot_.now < *again) wakeAt(again);
-  // Its equals ask the same, but who has a reservation, or failed before, and those of whom one may be in
-  // turn before another.
+  // Equivalent jobs get the same answer, except holders of reservations and jobs with a failed claim. With
+  // time slicing, one of two equivalent jobs may have its turn before the other.
   const bool equalsAsk =
       !claimant.isHolder && !again && !(takesTurns(snapshot_.policy) && preemption_.anyTakesTurns());
   const Equals asked = equalsOf(contender, shape);
@@ -56,8 +56,8 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
   return carryOutUnlessKept(contender, std::move(*claim));
 }
 
-// An elastic gang for which there is no room is given as many members as its queue is guaranteed by whoever
-// borrows that, not its least alone.
+// An elastic gang that finds no capacity gets as many members as its queue is guaranteed, not only its
+// minimum. The gangs that borrow that quota give it up.
 bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
@@ -84,11 +84,11 @@ bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& sh
   return false;
 }
 
-// An elastic gang for which there is no room is given more than its least by those of its queue that are
-// expected to take longer: its wish, or else half as much beyond its least, and so on.
+// An elastic gang that finds no capacity gets more than its minimum from gangs of its queue with a longer
+// expected run. It asks for its desired size, then for half as many members beyond the minimum, and so on.
 bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
-  // It would never give back what it was given.
+  // Such a gang would never give back the members that it got.
   if (model::mayStartIncomplete(job.spec)) return false;
   if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
   if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
@@ -99,7 +99,7 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   if (vain != noMoreFor_.end() && contender.rank.expected >= vain->second) return false;
   int beyond = wishedMembers(job) + 1;
   for (int members = beyond - 1; members > least; members = least + (members - least) / 2) {
-    // What is free already is startsSmaller()'s, which takes all of it.
+    // startsSmaller() takes what is already free, and takes all of it.
     if (placeWith(contender, members, widest)) break;
     if (auto claim = shrinkingFor(contender, members, widest)) {
       auto most = mostOfLower(contender, std::move(claim), {members, beyond}, widest);
@@ -111,7 +111,7 @@ bool Scheduler::claimsMore(const Contender& contender, const GangShape& shape) {
   return false;
 }
 
-// Others of its queue make room for so many of its members.
+// Claims a start with so many members, for which other gangs of the queue shrink.
 std::optional<Claim> Scheduler::shrinkingFor(const Contender& contender, int members, std::size_t widest) {
   const JobPtr sized = withWish(*contender.waiting->job, members);
   Claimant claimant = claimantOf(contender);
@@ -121,9 +121,9 @@ std::optional<Claim> Scheduler::shrinkingFor(const Contender& contender, int mem
   return preemption_.claimShrinking(claimant, widest);
 }
 
-// A claim for the first of these sizes, of which the second is too much: instead one for as many as there is
-// room for in between, where all who give have a lower priority. Nothing where no work is left for this
-// cycle. (Lost: from its equals, too. Elastic replays of Pollux' workloads take 1 % longer in the mean.)
+// Takes a claim for the first of `sizes`, where the second is too large. If all gangs that shrink have a
+// lower priority, returns one for the largest size in between; nothing if the cycle's work is spent. (Lost:
+// from gangs of equal priority, too. Elastic replays of Pollux' workloads take 1 % longer in the mean.)
 std::optional<Claim> Scheduler::mostOfLower(const Contender& contender, std::optional<Claim> claim,
                                             std::pair<int, int> sizes, std::size_t widest) {
   const Priorities priorities(snapshot_);
@@ -141,7 +141,7 @@ std::optional<Claim> Scheduler::mostOfLower(const Contender& contender, std::opt
   return claim;
 }
 
-// Whether others make room for it by going elsewhere; asked once, for the first that has to wait.
+// Returns true if other gangs move to give up capacity. Called once, for the first job that has to wait.
 bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) {
   if (contender.waiting->silent || exhausted_) return false;
   auto claim = preemption_.move(claimantOf(contender), shape.relaxation.widest);
@@ -150,9 +150,9 @@ bool Scheduler::movesOthers(const Contender& contender, const GangShape& shape) 
   return true;
 }
 
-// A claim meets the reservations of others like any start, with what its victims hold left out: that is
-// handed over. (Lost: not at all. A queue could take, job by job, what is reserved for another one's gang.)
-// Nothing of another queue is preempted for a start that is conditional itself.
+// A claim is subject to the reservations of others like any start. Capacity of its victims is left out,
+// because it is handed over. (Lost: no check. A queue could take, job by job, what is reserved for a gang in
+// another queue.) A start that is itself conditional preempts no gang of another queue.
 bool Scheduler::carryOutUnlessKept(const Contender& contender, Claim claim) {
   if (!claim.yields.empty()) {
     for (JobPtr& each : claim.yields)

@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-// What no cluster of these nodes could hold waits for no limit, and nobody waits behind it.
+// A job that these nodes could never hold does not wait for a limit, and no job waits behind it.
 bool Scheduler::neverStarts(const Contender& contender) {
   const Job& job = *contender.waiting->job;
   const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
@@ -39,7 +39,7 @@ bool Scheduler::beyondWhatIsItsOwn(const Contender& contender, const QueueTree::
   return words_.say(contender, words_.limits().guaranteeReached(beyond), schedule_);
 }
 
-// What has to be there for it to start: of an elastic gang its least.
+// Returns the demand that has to be met for a start: that of the minimum of an elastic gang.
 QueueTree::Amounts Scheduler::awaitedBy(const Contender& contender) const {
   const auto least = leastOf(*contender.waiting->job, snapshot_.policy);
   return least ? tree_.demandOf(*least) : contender.demand;
@@ -103,7 +103,7 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
     return each.at == beyond.queue && each.dimension == beyond.dimension;
   };
   if (std::any_of(limitHolds_.begin(), limitHolds_.end(), same)) return;
-  // A type of GPU is nobody's demand: all that may be of it is kept.
+  // A demand names no GPU type, so quota is kept for as many of its GPUs as may be of the type.
   std::int64_t demand = awaitedBy(contender)[beyond.dimension];
   if (demand <= 0) {
     const Job& job = *contender.waiting->job;
@@ -111,7 +111,7 @@ void Scheduler::holdBelowLimit(const Contender& contender, const QueueTree::Exce
     demand = types_.mostOf(least ? *least : job, request_.cache.shapeOf(job, contender.position),
                            beyond.dimension);
   }
-  // For what can never be had nothing is kept.
+  // Nothing is kept for a demand that is larger than the limit.
   if (demand > tree_.node(beyond.queue).limit[beyond.dimension]) return;
   std::optional<Ends> seen = endsFor(contender);
   limitHolds_.push_back(

@@ -35,8 +35,8 @@ bool Scheduler::findPlaces(const Contender& contender) {
   return false;
 }
 
-// The gang's places. Nodes of a type of GPU that its queue has had enough of, or that are kept below a
-// limit, are left out.
+// Returns the gang's placement. It leaves out nodes of a GPU type if the queue's quota of that type is used
+// up, or kept for another gang.
 std::optional<Placement> Scheduler::placeInQuota(const Contender& contender, std::uint32_t shape,
                                                  std::size_t widest) {
   const Job& job = *contender.waiting->job;
@@ -44,7 +44,7 @@ std::optional<Placement> Scheduler::placeInQuota(const Contender& contender, std
   return withinQuota(contender, job, widest, placer_.place(job, shape, widest));
 }
 
-// These places, or others for them: `job` is the contender's at some size.
+// Returns this placement, or another one within quota. `job` is the contender's job at some size.
 std::optional<Placement> Scheduler::withinQuota(const Contender& contender, const Job& job,
                                                 std::size_t widest, std::optional<Placement> placement) {
   std::vector<model::NodeName> avoid;
@@ -70,9 +70,9 @@ std::optional<Placement> Scheduler::withinQuota(const Contender& contender, cons
   return std::nullopt;
 }
 
-// Holding out for a closer place is an expectation. Where a job stated no wish, and one is known to come
-// later than closeness is worth over the run that is expected, the closest that there is will do: how wide
-// that is.
+// To wait for closer nodes is to rely on an expectation. If the job states no levels, the closest available
+// placement may be good enough. It is if closer nodes are expected later than closeness is worth over the
+// job's expected run. Returns how wide that placement is.
 std::optional<std::size_t> Scheduler::widerThatPays(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (!shape.relaxation.next || !job.spec.locality.levels.empty()) return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<std::size_t> Scheduler::widerThatPays(const Contender& contender, 
     if (!placer_.place(job, shape.key, wider.widest)) continue;
     const auto closer = earliestFit(job, {}, shape.relaxation.widest, ledger_, ends_, placer_);
     const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
-    // One guess by another is none.
+    // A guessed end measured by a guessed run time decides nothing.
     if (run.basis == Basis::kGuess && closer && closer->time.basis == Basis::kGuess) return std::nullopt;
     if (!closer || closer->time.at - snapshot_.now > run.time * kSpreadCostPermille / 1'000)
       return wider.widest;
@@ -90,7 +90,7 @@ std::optional<std::size_t> Scheduler::widerThatPays(const Contender& contender, 
   return std::nullopt;
 }
 
-// Whether there are places for it that it need only wait to take: nobody is stopped for closeness.
+// Returns true if the job fits once its topology constraint is relaxed: no gang is preempted for closeness.
 bool Scheduler::wouldFitWider(const Contender& contender, const GangShape& shape) {
   if (!shape.relaxation.next) return false;
   const Job& job = *contender.waiting->job;
@@ -109,7 +109,7 @@ bool Scheduler::startOrHoldBack(const Contender& contender, const GangShape& sha
     } else if (startsSmaller(contender)) {
       return true;
     } else {
-      // It keeps the reservation that it has: another gang's must not cost it its own.
+      // The job keeps its own reservation, although another gang's reservation is in its way.
       if (contender.asks->reservedSince && snapshot_.policy.backfill.enabled) reserve(contender, shape);
       holdBack(contender, shape, judgement);
       return false;
@@ -146,9 +146,9 @@ void Scheduler::take(const Job& job, const Placement& placement) {
   }
 }
 
-// Whoever comes after an equal one that found nothing finds nothing either: since then nothing was taken or
-// given back. Equal are those who ask for nothing but room, of the same queue, priority and shape. Which of
-// those that wait for room it is.
+// Returns the index of an equivalent job that found nothing, by WaitingWords::lastLater(). The contender
+// finds nothing either, because no capacity was taken or given back since. Jobs are equivalent if they ask
+// for capacity alone, and share queue, priority and shape.
 std::optional<std::size_t> Scheduler::equalInVain(const Contender& contender) {
   if (inVain_.empty() || !heldBack_.empty() || !asksForRoomAlone(contender)) return std::nullopt;
   const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
@@ -161,7 +161,7 @@ std::optional<std::size_t> Scheduler::equalInVain(const Contender& contender) {
   return equal->second;
 }
 
-// Not where one of equals may find what another does not: by the order, or by what they have been told.
+// Skips jobs with equivalent jobs that may find a placement: by time slicing, or by taking over a claim.
 void Scheduler::noteInVain(const Contender& contender, const GangShape& shape) {
   if (shape.relaxation.next || !asksForRoomAlone(contender)) return;
   if (!snapshot_.policy.backfill.enabled || reservations_.empty()) return;

@@ -8,7 +8,7 @@
 #include "model/charge.h"
 
 namespace trainyard::core {
-// The first that waits for capacity in its pool has a reservation there, and below its limits.
+// The first job that waits for capacity in its pool gets a reservation there, and below its queue's limits.
 void Scheduler::keepPlaces(const Contender& contender, const GangShape& shape) {
   if (!snapshot_.policy.backfill.enabled) return;
   const JobPtr& job = contender.waiting->job;
@@ -55,7 +55,7 @@ void Scheduler::reserve(const Contender& contender, const GangShape& shape) {
   keepBelowLimits(contender, least ? tree_.demandOf(*least) : contender.demand);
 }
 
-// When others end, where this holder sees it otherwise than all do: it may preempt them.
+// Returns the ends of other gangs as seen by a holder that may preempt some of them; nothing for others.
 std::optional<Ends> Scheduler::endsFor(const Contender& holder) {
   const Job& job = *holder.waiting->job;
   const bool preempts = Priorities(snapshot_).mayPreempt(job) && entitled(holder);
@@ -67,8 +67,8 @@ std::optional<Ends> Scheduler::endsFor(const Contender& holder) {
   });
 }
 
-// From when on the claimant may preempt the gang, as far as its queue's guarantee, its priority or a
-// condition says so; nothing where it may not.
+// Returns the time from which on the claimant may preempt the gang, by its queue's guarantee, its priority or
+// a backfill condition. Returns nothing if it may not.
 std::optional<base::WallTime> Scheduler::preemptibleByFrom(const Claimant& claimant, const Job& gang) {
   const QueueTree::Amounts held = tree_.holdingsOf(gang);
   const Victim victim{&gang, Priorities(snapshot_).of(gang), tree_.queueOf(gang), held, false};
@@ -83,9 +83,9 @@ std::optional<base::WallTime> Scheduler::preemptibleByFrom(const Claimant& claim
   return from ? std::min(*from, *always) : always;
 }
 
-// Whether an earlier job of its namespace keeps what it waits for. (Lost: of any namespace. A tenant's stream
-// of jobs that state a second is always ahead, and a job that can never start stays so: the gangs of others
-// had no reservation at all.)
+// Returns true if an earlier job of the same namespace has a reservation on the same pool. (Lost: of any
+// namespace. A tenant's stream of jobs that state a second is always ahead, and a job that can never start
+// stays so. The gangs of other tenants then had no reservation at all.)
 bool Scheduler::keptByAnother(const Contender& contender) const {
   if (reservations_.empty()) return false;
   const Job& job = *contender.waiting->job;
@@ -101,7 +101,7 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
   using Kind = BackfillVerdict::Kind;
   const Job& job = *contender.waiting->job;
   const auto& ownSince = contender.asks->reservedSince;
-  // Whether the order goes by expected run times, which tenants state.
+  // True if the order uses expected run times, which tenants state.
   const bool byExpectedRun = model::traitsOf(snapshot_.policy.ordering).takesTurns;
   std::optional<bool> isEntitled;
   Judgement judgement;
@@ -148,9 +148,9 @@ Scheduler::Judgement Scheduler::judge(const Contender& contender,
   return judgement;
 }
 
-// One time for all. (Lost: a term of its own for each holder, or for each pool. Two of them keep the capacity
-// of a gang that needs both for ever, in turn. Lost: terms by the clock alone. Whether a gang keeps its
-// capacity in the first minutes then depends on the time of day.)
+// One period for all reservations. (Lost: a period for each holder, or for each pool. Two of them keep the
+// capacity of a gang that needs both for ever, in turn. Lost: periods by the clock alone. Whether a gang
+// keeps its capacity in the first minutes then depends on the time of day.)
 void Scheduler::noteReservedSince(const std::vector<Contender>& contenders) {
   base::WallTime since = request_.reservedSince.value_or(snapshot_.now);
   for (const Contender& each : contenders) {
@@ -159,7 +159,7 @@ void Scheduler::noteReservedSince(const std::vector<Contender>& contenders) {
   request_.reservedSince = since;
 }
 
-// Only for orderings by expected run time. Under the others a job that is served first needs no condition.
+// Only for orderings by expected run time. Otherwise a job that is served first needs no condition.
 void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
   if (!snapshot_.policy.backfill.enabled || !model::traitsOf(snapshot_.policy.ordering).takesTurns) return;
   for (const Contender& each : contenders) {
@@ -167,7 +167,7 @@ void Scheduler::listHoldersToCome(const std::vector<Contender>& contenders) {
   }
 }
 
-// A gang with a shorter expected run is served before the holder of a reservation in its queue, so no
+// A gang with a shorter expected run is served before the holder of a reservation in its queue. So no
 // reservation is in its way yet. The holder may preempt it minRuntime after that run should have ended.
 // (Lost: no condition. A job that states one second and never ends then keeps a pending gang of its queue
 // from its capacity for ever.)
@@ -194,9 +194,9 @@ Scheduler::Conditions Scheduler::towardsHoldersToCome(const Contender& contender
   return conditions;
 }
 
-// Capacity of gangs that the holder may not preempt itself is handed over; that of the others is taken with
-// the time from which on the holder may have it. (Lost: all but those of lower priority in the holder's queue
-// are handed over. A tenant then rids its capacity of the condition by any preemption within its own queue.)
+// Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which
+// on the holder may have it. (Lost: all but gangs of lower priority in the holder's queue are handed over. A
+// tenant then rids its capacity of the condition by any preemption within its own queue.)
 Scheduler::Passed Scheduler::passBeside(const Holder& holder, const std::vector<Change>& preempted) {
   const Priorities priorities(snapshot_);
   if (!priorities.mayPreempt(*holder.job)) return {preempted, std::nullopt};
@@ -204,7 +204,7 @@ Scheduler::Passed Scheduler::passBeside(const Holder& holder, const std::vector<
                           .priority = holder.rank.priority,
                           .queue = holder.queue,
                           .demand = tree_.demandOf(*holder.job)};
-  // Rights are asked of the queues as they were before the claim.
+  // Preemption rights are checked against the queues as they were before the claim.
   for (const Change& each : preempted)
     tree_.takeBack(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
   Passed passed;
@@ -229,8 +229,8 @@ BackfillRequest Scheduler::requestOf(const Contender& contender, QueueTree::Inde
           .deadline = job.spec.run.activeDeadline};
 }
 
-// Another placement that is not kept: off the nodes that a gang has just left, or off the reserved ones as
-// well.
+// Returns another placement that is not kept: off the nodes that a gang has just left, or off the reserved
+// nodes as well.
 std::optional<Placement> Scheduler::besideKept(const Contender& contender, const GangShape& shape,
                                                const Placement& found) {
   std::vector<model::NodeName> freed;
@@ -267,7 +267,7 @@ std::optional<Placement> Scheduler::placeOff(std::vector<model::NodeName> nodes,
   return placement;
 }
 
-// Nodes that reservations keep, of those that any of these places concerns.
+// Returns the nodes kept by those reservations that any of these assignments concerns.
 std::vector<model::NodeName> Scheduler::keptNodes(const std::vector<model::Assignment>& places) const {
   std::vector<model::NodeName> kept;
   for (const Reservation& each : reservations_) {
@@ -286,7 +286,7 @@ Scheduler::HeldBackKey Scheduler::heldBackKey(const Contender& contender, const 
           survivesStops(spec), basis,     spec.run.activeDeadline};
 }
 
-// What is kept from one is kept from its equals, unless they end earlier, or keep off nodes of their own.
+// A placement kept from one job is kept from its equals, unless they end earlier or avoid nodes of their own.
 bool Scheduler::equalWasHeldBack(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (heldBack_.empty() || job.status.gang.backoff) return false;
@@ -297,7 +297,7 @@ bool Scheduler::equalWasHeldBack(const Contender& contender, const GangShape& sh
   return true;
 }
 
-// It found a placement that is kept for another gang.
+// The contender found only a placement that is kept for another gang.
 void Scheduler::holdBack(const Contender& contender, const GangShape& shape, const Judgement& judgement) {
   const Job& job = *contender.waiting->job;
   const ExpectedRun run = cautiousRun(job, snapshot_.now, runs_);

@@ -6,7 +6,7 @@
 
 namespace trainyard::core {
 
-// An elastic gang for which there is no room starts with as many members as find some, down to its least.
+// An elastic gang without capacity for all its members starts with as many as fit, down to its minimum.
 bool Scheduler::startsSmaller(const Contender& contender) {
   const Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, snapshot_.policy)) return false;
@@ -30,7 +30,7 @@ bool Scheduler::startsSmaller(const Contender& contender) {
   return true;
 }
 
-// With fewer members than are wished, as many as find room.
+// Returns a placement with fewer members than desired: as many as fit.
 std::optional<Placement> Scheduler::placeSmaller(const Contender& contender, std::size_t widest,
                                                  const std::vector<model::NodeName>& avoid) {
   const Job& job = *contender.waiting->job;
@@ -46,13 +46,13 @@ std::optional<Placement> Scheduler::placeSmaller(const Contender& contender, std
   return found;
 }
 
-// Its places with that many members of the elastic role, as its queue's limits have it.
+// Returns a placement with that many members of the elastic role, within its queue's limits.
 std::optional<Placement> Scheduler::placeWith(const Contender& contender, int members, std::size_t widest,
                                               const std::vector<model::NodeName>& avoid) {
   const auto smaller = withWish(*contender.waiting->job, members);
   PlaceRequest request = placer_.request(*smaller, widest);
   const auto& backoff = smaller->status.gang.backoff;
-  // As for the whole gang: a node that failed an attempt is better than none.
+  // As for a whole gang, a node that failed an attempt is better than none.
   const auto placement =
       avoidingAsPossible(backoff ? backoff->avoidNodes : std::vector<model::NodeName>{},
                          [&](std::vector<model::NodeName> avoided) {
@@ -69,8 +69,8 @@ std::optional<Placement> Scheduler::placeWith(const Contender& contender, int me
   return placement;
 }
 
-// An elastic gang whose wish is beyond what its queue may hold, and whose least is not, found no places for
-// that: it is these that it waits for.
+// Called for an elastic gang that exceeds its queue's quota at its desired size, but not at its minimum. It
+// found no placement with fewer members, so it waits for the placement of its minimum.
 bool Scheduler::waitsForLeast(const Contender& contender, const Job& least) {
   const GangShape shape = placer_.shapeOf(*contender.waiting->job, contender.demand[0], contender.position);
   if (claims(contender, shape)) return true;

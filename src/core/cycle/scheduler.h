@@ -30,8 +30,8 @@
 
 namespace trainyard::core {
 
-// One schedule() under way (core/cycle/schedule.h), whose phases are told of there. Each group of functions
-// is a file of its own; nobody else includes this.
+// One schedule() under way; core/cycle/schedule.h describes its phases. Each group of functions is
+// implemented in a file of its own, and only those files include this header.
 class Scheduler {
  public:
   using Job = model::Job;
@@ -44,7 +44,7 @@ class Scheduler {
   Schedule run();
 
  private:
-  // schedule.cpp: everybody in turn.
+  // schedule.cpp: considers all contenders in turn.
   std::vector<Contender> listContenders();
   JobNotes::Asks asksOf(const Job& job, const Priorities& priorities);
   const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
@@ -58,8 +58,8 @@ class Scheduler {
     if (time && (!schedule_.wakeAt || *time < *schedule_.wakeAt)) schedule_.wakeAt = time;
   }
 
-  // schedule_limits.cpp: what a contender is told whose queue is at its limit, and for whom room below a
-  // limit is kept.
+  // schedule_limits.cpp: contenders of queues that are at a limit, and quota below a limit that is kept for a
+  // contender.
   bool neverStarts(const Contender& contender);
   bool outOfQuota(const Contender& contender, QueueTree::Excess beyond);
   bool beyondWhatIsItsOwn(const Contender& contender, const QueueTree::Excess& beyond);
@@ -77,7 +77,7 @@ class Scheduler {
     isShareExhausted_ = false;
   }
 
-  // schedule_places.cpp: phase 5: places in what is free, and the start on them.
+  // schedule_places.cpp: phase 5: a placement in free capacity, and the start on it.
   bool findPlaces(const Contender& contender);
   std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest);
   std::optional<Placement> withinQuota(const Contender& contender, const Job& job, std::size_t widest,
@@ -92,7 +92,7 @@ class Scheduler {
   [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
   [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
 
-  // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than it wishes for.
+  // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than desired.
   bool startsSmaller(const Contender& contender);
   std::optional<Placement> placeSmaller(const Contender& contender, std::size_t widest,
                                         const std::vector<model::NodeName>& avoid);
@@ -100,7 +100,7 @@ class Scheduler {
                                      const std::vector<model::NodeName>& avoid = {});
   bool waitsForLeast(const Contender& contender, const Job& least);
 
-  // schedule_claims.cpp: phase 6: others make room.
+  // schedule_claims.cpp: phase 6: other gangs give up capacity.
   [[nodiscard]] Claimant claimantOf(const Contender& contender);
   [[nodiscard]] QueueTree::Amounts typedDemandOf(const Contender& contender, const Job& sized);
   bool claims(const Contender& contender, const GangShape& shape);
@@ -115,9 +115,9 @@ class Scheduler {
   void carryOut(const Contender& contender, Claim claim, Conditions conditions);
   void takeOverClaim(const Contender& contender, const GangShape& shape);
 
-  // schedule_reservations.cpp: phase 7: what is reserved for pending gangs, and which gangs are backfilled on
-  // it. Who found places that are kept for others: queue, shape, how wide, whether it can be stopped and
-  // comes through that, and how its run is known.
+  // schedule_reservations.cpp: phase 7: capacity reserved for pending gangs, and gangs backfilled on it.
+  // Equivalent jobs that found a kept placement share a key: queue, shape, width, preemptible,
+  // checkpointable, the basis of the expected run, and the deadline.
   using HeldBackKey = std::tuple<QueueTree::Index, std::uint32_t, std::size_t, bool, bool, Basis,
                                  std::optional<std::chrono::seconds>>;
   struct HeldBack {
@@ -137,24 +137,24 @@ class Scheduler {
   void reserve(const Contender& contender, const GangShape& shape);
   [[nodiscard]] bool hasReservationLeft(const Contender& contender) const;
   [[nodiscard]] bool keptByAnother(const Contender& contender) const;
-  // `preempted`: by which it has these places.
+  // `preempted`: the changes that this placement requires, if any.
   Judgement judge(const Contender& contender, const std::vector<model::Assignment>& places,
                   const std::vector<Change>* preempted = nullptr);
   [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
                                           const Job& holder);
-  // Had a reservation in the last cycle, and has not been served in this one.
+  // A contender that had a reservation in the last cycle, and has not been considered yet in this one.
   struct HolderToCome {
     const Contender* contender = nullptr;
-    std::optional<std::vector<char>> pool = std::nullopt;  // once it was asked for
+    std::optional<std::vector<char>> pool = std::nullopt;  // computed when first needed
   };
   void noteReservedSince(const std::vector<Contender>& contenders);
   void listHoldersToCome(const std::vector<Contender>& contenders);
   [[nodiscard]] Conditions towardsHoldersToCome(const Contender& contender,
                                                 const std::vector<model::Assignment>& places);
-  // What a gang that preempts others passes by a holder.
+  // What a preemptor takes on the nodes of a holder.
   struct Passed {
     std::vector<Change> handedOver;  // of gangs that the holder may not preempt itself
-    // From when on the holder may have the capacity of the others, the earliest.
+    // The earliest time from which on the holder may have the capacity of the other gangs.
     std::optional<base::WallTime> inheritedFrom;
   };
   [[nodiscard]] Passed passBeside(const Holder& holder, const std::vector<Change>& preempted);
@@ -187,27 +187,27 @@ class Scheduler {
   Overdue overdue_;
   WaitingWords words_;
   Schedule schedule_;
-  // On their way, from reserved to bound: all members, and by namespace.
+  // Members that are starting, from reserved to bound: in total and by namespace.
   std::int64_t starting_ = 0;
   std::map<std::string, std::int64_t> startingOf_;
   std::optional<model::ObjectKey> unreachedBefore_;
   std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
-  // The limit for which the present one found no places, if that is why.
+  // The limit that the present contender exceeds with every placement, if that is why it found none.
   std::optional<QueueTree::Excess> exhausted_;
-  JobPtr keptBelow_;               // for whom room below it is kept, if that is why
-  bool isShareExhausted_ = false;  // what `exhausted_` names is no limit but what others are guaranteed
-  // Since the last start.
+  JobPtr keptBelow_;               // the job that quota below the limit is kept for, if that is why
+  bool isShareExhausted_ = false;  // `exhausted_` is the guarantee that bounds non-preemptible jobs
+  // Equivalent jobs for which a claim failed, since the last start.
   std::unordered_set<Equals, HashOfEquals> claimedInVain_;
   std::unordered_set<Equals, HashOfEquals> guaranteedInVain_;
-  // Likewise; what was expected of the elastic gang that none gave more than its least.
+  // Since the last start: the expected run of an elastic gang that no other gang gave more than its minimum.
   std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
-  // Elastic gangs that found no places even with their least: queue, shape, how wide, least.
+  // Elastic gangs without a placement even at their minimum: queue, shape, width, minimum, preemptible.
   std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int, bool>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;
-  std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // likewise; WaitingWords::lastLater()
-  std::map<QueueTree::Index, PendingPtr> stopped_;                // queues whose first is out of quota
+  std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // the same; by WaitingWords::lastLater()
+  std::map<QueueTree::Index, PendingPtr> stopped_;                // queues with a first job out of quota
   std::vector<Reservation> reservations_;
-  // Namespaces that keep one for a pool (PlacementCache::poolOf).
+  // Namespaces that have a reservation in a pool (PlacementCache::poolOf).
   std::set<std::pair<std::string, std::uint32_t>> pools_;
   ReservationParts parts_;
   std::vector<LimitHold> limitHolds_;

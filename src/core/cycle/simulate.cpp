@@ -47,7 +47,7 @@ void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
   }
 }
 
-// The gangs that a claim stops, or moves.
+// Returns the gangs that the claim preempts or moves.
 std::vector<Forecast::Stop> stopsOf(const Job& claimant, const Plan& plan, const model::Snapshot& snapshot,
                                     const Ledger& ledger) {
   auto claims = std::make_shared<Job>(claimant);
@@ -99,7 +99,7 @@ void judge(Forecast& forecast, const Plan& plan) {
   }
   if (decision == nullptr || !decision->status) {
     if (model::leftToOthers(*forecast.job)) return;
-    // The one reason of which the operator says nothing at first (Settings::startingPatience).
+    // The one reason that the operator does not report at first (Settings::startingPatience).
     forecast.outcome = Forecast::Outcome::kWaits;
     forecast.pending =
         model::Pending{model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"};

@@ -53,7 +53,7 @@ const TypeDemand::Roles& TypeDemand::typesOf(const Job& job, std::uint32_t shape
   return roles;
 }
 
-// Of a type, if it has any of it: all its GPUs where a gang keeps to one type, else those of one member.
+// The fewest GPUs that the gang takes of a type: all, if it keeps to one type, else those of one member.
 std::int64_t TypeDemand::leastOf(const Job& job) {
   std::int64_t all = 0;
   std::int64_t smallest = 0;
@@ -77,7 +77,7 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::closedTo(QueueTree::Ind
 
 std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::Index queue,
                                                                     const Job& least) {
-  // Who names types himself means them.
+  // A job that names GPU types itself keeps its own choice.
   const std::string& label = snapshot_.policy.gpuTypeLabel;
   if (std::any_of(least.spec.roles.begin(), least.spec.roles.end(), [&](const model::Role& role) {
         return role.shape.requests.gpus() > 0 && namesLabel(role.shape, label);

@@ -16,29 +16,29 @@
 
 namespace trainyard::core {
 
-// What is known of the types of GPU that a gang will hold before it has places: of the types that quotas
-// name. Assumes that its members may go to any node that their templates match, as long as that stays.
+// Derives which GPU types a gang will hold before it has a placement, for the types that quotas name. Assumes
+// that its members may go to any node that their templates match, as long as that stays so.
 class TypeDemand {
  public:
   TypeDemand(const model::Snapshot& snapshot, const Ledger& ledger, const QueueTree& tree, GangPlacer& placer,
              PlacementCache& cache)
       : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer), cache_(cache) {}
 
-  // Types of which a gang of this queue and shape, which has to have room for `least`, can never have as many
-  // GPUs as it would take there: their nodes are closed to it. None where it could start nowhere else: then
-  // it is the limit that it is told of. nullptr for no nodes.
+  // Returns the nodes that are closed to gangs of this queue and shape. Their GPU types are those of which
+  // the gang can never have enough for `least`, its minimum. Returns nullptr if there are none, or if the
+  // gang could start nowhere else: its reason is then the limit.
   [[nodiscard]] std::shared_ptr<const GangPlacer::NodeNames> closedTo(QueueTree::Index queue,
                                                                       const model::Job& least,
                                                                       std::uint32_t shape);
-  // What the job asks for, which is of this shape at some size, with the types of those members that may run
-  // on no other.
+  // Returns the demand of the job, which has this shape at some size. It includes the GPU types of those
+  // members that can run on only one type.
   [[nodiscard]] QueueTree::Amounts demandOf(const model::Job& job, std::uint32_t shape);
-  // How many of its GPUs may be of the type.
+  // Returns how many of the job's GPUs may be of the type.
   [[nodiscard]] std::int64_t mostOf(const model::Job& job, std::uint32_t shape, std::size_t type);
 
  private:
-  static constexpr std::size_t kNoType = 0;  // of nodes whose type no quota names; it is no type's dimension
-  // By role: the types of nodes that its members may use.
+  static constexpr std::size_t kNoType = 0;  // of nodes with a type that no quota names; no type's dimension
+  // By role: the GPU types of the nodes that its members may use.
   using Roles = std::vector<std::set<std::size_t>>;
   [[nodiscard]] const Roles& typesOf(const model::Job& job, std::uint32_t shape);
   void readNodes();
@@ -51,11 +51,11 @@ class TypeDemand {
   const QueueTree& tree_;
   GangPlacer& placer_;
   PlacementCache& cache_;
-  std::vector<std::size_t> typeOf_;  // by node of the ledger; empty: nobody asked yet
+  std::vector<std::size_t> typeOf_;  // by node of the ledger; empty until first needed
   bool allLabelled_ = false;
   std::map<std::uint32_t, Roles> roles_;  // by shape
   std::map<std::pair<QueueTree::Index, std::uint32_t>, std::shared_ptr<const GangPlacer::NodeNames>> closed_;
-  std::map<const GangPlacer::NodeNames*, std::set<std::size_t>> closedTypes_;  // by those
+  std::map<const GangPlacer::NodeNames*, std::set<std::size_t>> closedTypes_;  // by list in closed_
 };
 
 }  // namespace trainyard::core

@@ -32,7 +32,7 @@ std::map<std::string, int> worthOf(const Job& job) {
   if (plannedType != speeds.end()) most = plannedType->second;
   std::map<std::string, int> worth;
   for (const auto& [type, speed] : speeds) {
-    // Faster types than the planned one were not worth it to the plan.
+    // The plan decided that types faster than the planned one are not worth their cost.
     const int mostHere =
         plannedType == speeds.end() || type == plannedType->first ? kPermille : kPermille - 1;
     worth[type] = static_cast<int>(std::min<std::int64_t>(speed * kPermille / most, mostHere));

@@ -13,13 +13,13 @@
 
 namespace trainyard::core {
 
-// Whether the job may know how fast it is on several types of GPU (spec.plan.model).
+// Returns true if the job may have speeds for several types of GPU (spec.plan.model).
 [[nodiscard]] bool knowsTypes(const model::Job& job);
 
-// On which type of GPU each waiting gang is to be placed that knows how fast it is on several
-// (spec.plan.model): core/place/type_choice.h. To one with a planned shape its planned type is worth most,
-// as its shape is made for it; roles that name a type themselves have nothing to choose. In the order of
-// service as it is before anybody is placed, of the first 64 of them. Costs nothing where nobody knows.
+// Chooses the GPU type for each pending gang with speeds for several types (spec.plan.model), by
+// core/place/type_choice.h. To a gang with a planned shape its planned type is worth most, because the shape
+// is made for it. Jobs with roles that name a type have no choice. Gangs choose in the order of service
+// before any placement, the first 64 of them. It costs nothing if no gang has such speeds.
 [[nodiscard]] std::map<model::ObjectKey, std::string> typesForWaiting(
     const std::vector<Contender>& contenders, const model::Snapshot& snapshot, const Ledger& ledger,
     const QueueTree& tree);

@@ -15,7 +15,7 @@ const model::Role& roleOf(const model::Job& job) { return *job.spec.findRole(job
 
 std::int64_t gpusOf(const model::Resources& each) { return std::max<std::int64_t>(each.gpus(), 1); }
 
-// Members of any job.
+// The most members of any job.
 constexpr std::int64_t kMostMembers = 1'000'000;
 
 }  // namespace

@@ -14,44 +14,44 @@
 
 namespace trainyard::core {
 
-// Whether anybody may be given places on the node.
+// Returns true if pods may be placed on the node.
 [[nodiscard]] bool isOpen(const model::Node& node);
 
-// What gangs have less than their users wish, where they could have it, and what others have to give for it.
+// Finds what gangs lack of their desired size, where they could get it, and what others have to give.
 //
-// Assumes: a node is of use to a gang that may join there (core/place/more_places.h), and where what is free
-// together with all that others have beyond their wishes is enough for one member. Nothing is kept, and
-// nobody gives, for more than so many as there is room for then; nor for a gang that would not take so few
-// (worthAPause()). Steps: 1 gangs that may use the same nodes for the same members are one pool; 2 what is
-// free costs nobody anything; 3 who gives, gives its last members, as far as any of them serves a pool that
-// still misses GPUs (or members without any). Nodes whose room has to come from several givers may have less
-// in the end than was given for them: the next cycles give the rest. Ties: pools in the order of their keys.
+// Assumes: a gang may use a node if it may grow there (core/place/more_places.h) and one member fits. Free
+// capacity counts, and what others hold there beyond their desired size. Nothing is kept or given for more
+// members than fit then, nor for a gang that would not take so few (worthAPause()). Steps: 1 gangs that may
+// use the same nodes for the same members are one pool; 2 free capacity is used first; 3 a gang gives up its
+// last members, as far as one of them serves a pool that lacks GPUs (or members without any). If a node's
+// capacity comes from several gangs, it may end with less than was given for it; the next cycles give the
+// rest. Ties: pools in the order of their keys.
 class UnmetWishes {
  public:
   struct Gangs {
     const model::Snapshot& snapshot;
     const Ledger& ledger;
     const Domains& domains;
-    const std::vector<std::shared_ptr<const model::Job>>& missing;  // who may have more
-    const std::vector<std::shared_ptr<const model::Job>>& surplus;  // who gives now, or later
+    const std::vector<std::shared_ptr<const model::Job>>& missing;  // may get more members
+    const std::vector<std::shared_ptr<const model::Job>>& surplus;  // give now, or later
     NodeRefusals& refusals;
   };
-  // All of it outlives this.
+  // Everything in `gangs` outlives this object.
   explicit UnmetWishes(const Gangs& gangs);
 
-  // The nodes of which somebody could use what is free or given up there, by their index in the ledger.
+  // The nodes with capacity, free or given up, that some gang could use; by index in the ledger.
   [[nodiscard]] const std::vector<char>& nodes() const { return usable_; }
   [[nodiscard]] bool couldUseAny(const std::vector<model::Assignment>& places) const;
-  // How many of its last members the gang has to give, `most` at most; counts as given.
+  // Returns how many of its last members the gang has to give, at most `most`. They count as given.
   [[nodiscard]] int take(const model::Job& job, int most);
 
  private:
   struct Pool {
     std::vector<std::uint32_t> nodes;
     model::Resources each;
-    std::int64_t room = 0;     // for so many members at most
+    std::int64_t room = 0;     // the most members that fit
     std::int64_t members = 0;  // that are missing
-    std::int64_t gpus = 0;     // of those for which nothing is free; members where they have none
+    std::int64_t gpus = 0;     // of members without free capacity; members, if they have no GPUs
   };
 
   void addUpRoom();
@@ -60,9 +60,9 @@ class UnmetWishes {
   void takeFree();
 
   Gangs in_;
-  std::vector<model::Resources> room_;  // by node: free, or beyond somebody's wish
+  std::vector<model::Resources> room_;  // by node: free, or beyond a desired size
   std::map<std::string, Pool> pools_;
-  std::vector<std::vector<Pool*>> poolsOn_;  // by node, those that miss more than is free
+  std::vector<std::vector<Pool*>> poolsOn_;  // by node: pools that lack more than is free
   std::vector<char> usable_;
 };
 

@@ -23,8 +23,8 @@ namespace {
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-// Placements are searched until so many nodes have been looked at (core/place/work_budget.h); the next cycle
-// begins with whom this one did not reach.
+// Placements are searched until so many nodes have been compared (core/place/work_budget.h). The next cycle
+// begins with the first gang that this one did not reach.
 constexpr std::int64_t kMostWork = 300'000;
 constexpr std::chrono::seconds kNextWork{1};
 
@@ -32,7 +32,7 @@ class UserScale {
  public:
   explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {
     request_.refusals.follow(request_.snapshot.nodes);
-    static_cast<void>(request_.refusals.takeWork());  // of others
+    static_cast<void>(request_.refusals.takeWork());  // the work of other phases
   }
 
   ScaleAnswer run() {
@@ -63,7 +63,7 @@ class UserScale {
  private:
   static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
 
-  // Who wishes for least first: so most gangs have what they wish.
+  // The smallest desired share comes first, so that most gangs get their desired size.
   void sortByWish(std::vector<JobPtr>& growing) const {
     if (growing.size() < 2) return;
     using Wish = std::tuple<bool, std::int64_t, base::WallTime>;
@@ -77,7 +77,7 @@ class UserScale {
     sortByPriority(growing);
   }
 
-  // Priorities are compared within a queue: its gangs change turns with each other, and with nobody else.
+  // Priorities are compared within a queue: its gangs swap turns only with each other.
   void sortByPriority(std::vector<JobPtr>& growing) const {
     struct Turns {
       std::vector<std::size_t> at;
@@ -96,7 +96,7 @@ class UserScale {
     }
   }
 
-  // The dominant share of the whole gang as its user wishes it, in 10^-9 of the cluster.
+  // Returns the dominant share of the whole gang at its desired size, in 10^-9 of the cluster.
   [[nodiscard]] std::int64_t wishedShare(const Job& job) const {
     constexpr double kWhole = 1e9;
     Job wish = job;
@@ -112,8 +112,8 @@ class UserScale {
     return static_cast<std::int64_t>(share);
   }
 
-  // After an attempt that was given up; and, but for a user who asks anew, after it had to make room for
-  // others: those may come back, and it would only go to and fro.
+  // Returns false during the back-off after a failed attempt. Also false in the cooldown after a gang gave up
+  // capacity, unless its user asks again: the preemptor may return.
   bool rested(const Job& job) {
     const auto rests = [&](const std::optional<base::WallTime>& until) {
       if (!until || request_.snapshot.now >= *until) return false;
@@ -183,7 +183,7 @@ class UserScale {
     return {count, std::move(places)};
   }
 
-  // Where so many fit, fewer do.
+  // Assumes that if so many members fit, fewer fit as well.
   More mostThatFit(const Job& job, int more) {
     More fits;
     int beyond = roomFor(job, more) + 1;
@@ -198,14 +198,14 @@ class UserScale {
     return fits;
   }
 
-  // At most so many, wherever they lie.
+  // Returns how many members fit, at most `more`, wherever their nodes are.
   int roomFor(const Job& job, int more) {
     const model::PodShape& shape = roleOf(job).shape;
     NodeRefusals::Answers& known = request_.refusals.of(shape);
     std::int64_t room = 0;
     for (std::size_t i = 0; i < request_.ledger.nodes().size() && room < more; ++i) {
       const Ledger::NodeRoom& each = request_.ledger.nodes()[i];
-      // Room first: constraints may be long.
+      // Capacity is checked first, because constraints may be long.
       const std::int64_t fits = each.free.timesCovered(shape.requests, more - room);
       if (fits > 0 && known.mayUse(i, *each.node, shape)) room += fits;
     }
@@ -252,8 +252,8 @@ class UserScale {
   const Priorities priorities_;
   ScaleAnswer answer_;
   WorkBudget budget_{kMostWork};
-  std::optional<model::ObjectKey> kept_;  // for whom what was found last is kept, if that was in the way
-  std::optional<std::string> limited_;    // the queue whose limit was in the way of what was asked last
+  std::optional<model::ObjectKey> kept_;  // the job that the nodes found last are kept for, if any
+  std::optional<std::string> limited_;    // the queue with the limit that was the last obstacle
 };
 
 }  // namespace
@@ -269,7 +269,7 @@ bool asksForAnotherSize(const Job& job) {
   const auto asked = askedSize(job);
   if (!asked) return false;
   const int has = model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
-  // What it was given beyond that, or has left of it, is not its user's concern, until he asks anew.
+  // Members that the cluster gave beyond the request do not count until the user asks again.
   const model::ResizeStatus& resize = job.status.resize;
   const bool given = resize.decidedBy != model::SizeOwner::kSpec && has > *asked &&
                      job.generation == job.status.observedGeneration;

@@ -25,8 +25,8 @@ bool isServedBefore(const Contender* a, const Contender* b) {
   return a->rank.before(b->rank);
 }
 
-// Nothing holds a job that cannot be preempted to what it states, or to what others of its kind took. Its own
-// deadline does.
+// A job that cannot be preempted may run beyond its estimate and beyond the run times of similar jobs. Only
+// its own deadline ends it.
 void goByDeadline(const model::JobSpec& spec, OrderView& view) {
   if (spec.preemptible) return;
   view.gittinsIndex.reset();
@@ -45,7 +45,7 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
   view.ran = ranSoFar(job, snapshot.now);
   view.running = job.status.gang.placed.has_value();
   if (view.running) view.stopCost = stopCost(job, snapshot);
-  // Who has outrun his estimate is known by it no more.
+  // An estimate that the job has exceeded no longer predicts its end.
   if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
     view.remaining = *remaining;
   } else if (model::traitsOf(snapshot.policy.ordering).learns) {

@@ -15,7 +15,7 @@
 
 namespace trainyard::core {
 
-// One waiting job as the order sees it.
+// One pending job as the order sees it.
 struct Contender {
   const WaitingJob* waiting = nullptr;
   int priority = 0;
@@ -23,33 +23,33 @@ struct Contender {
   const QueueTree::Amounts& demand;
   Rank rank = {};            // within its queue
   std::size_t position = 0;  // in the snapshot
-  // Since when places are kept for it, which keeps its turn among queues whatever shares have become since;
-  // absent where none are, or its queue has its share by now.
+  // Since when the job has had a reservation, which keeps its turn among queues although shares have changed.
+  // Absent if it has none, or if its queue has its share by now.
   std::optional<base::WallTime> keepsSince = std::nullopt;
-  // It has waited longer than it is expected to run: it keeps its turn in its own queue as well.
+  // The job is overdue and has a reservation, so it keeps its turn within its own queue as well.
   bool overdue = false;
   const JobNotes::Asks* asks = nullptr;  // of its note
 };
 
-// Where the job stands in its queue, by the ordering of the cluster's policy.
+// Returns the job's rank in its queue, by the ordering of the cluster's policy.
 [[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
                           RunTimeModel& forecast);
 
-// The same of one that waits and has this standing.
+// Returns the rank of a pending job with this standing.
 [[nodiscard]] Rank rankOf(const model::Job& job, int priority, const Standing& standing,
                           const OrderSettings& settings, RunTimeModel& forecast);
 [[nodiscard]] OrderSettings orderSettings(const model::Policy& policy);
 
-// Hands out the waiting jobs in the order in which they are served, which changes with every job that is
+// Hands out the pending jobs in the order in which they are served. The order changes with every job that is
 // charged to its queue: see schedule.h, phase 4.
 class WaitingOrder {
  public:
-  // `contenders` outlive this. Jobs of a queue keep their order among themselves.
+  // `contenders` outlive this object. Jobs of a queue keep their order among themselves.
   WaitingOrder(const QueueTree& tree, const std::vector<Contender>& contenders);
 
-  // The next one; nullptr when all had their turn. Call charged() first when the last one was charged.
+  // Returns the next job; nullptr after the last one. Call charged() first if the last job was charged.
   [[nodiscard]] const Contender* next();
-  // Shares have moved: the queues are compared anew.
+  // Records that shares have changed, so that the queues are compared again.
   void charged() {
     stale_ = true;
     shares_.clear();
@@ -59,9 +59,9 @@ class WaitingOrder {
   struct Line {
     std::vector<const Contender*> jobs;  // in order
     std::size_t head = 0;
-    bool isRoot = false;             // its queue: then its share is the same beside all other such
+    bool isRoot = false;             // a top-level queue: it has one share, whatever it is compared with
     std::int64_t share = 0;          // of a root's head
-    bool isWithinGuarantee = false;  // its head
+    bool isWithinGuarantee = false;  // of the head
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
   void weigh(Line& line) const;
@@ -70,12 +70,12 @@ class WaitingOrder {
 
   const QueueTree& tree_;
   std::vector<Line> lines_;
-  // Indices of those with jobs left, a heap but for the last one where that was served last.
+  // Indices of lines with jobs left: a heap, except for the last index if its line was served last.
   std::vector<std::size_t> heap_;
   bool stale_ = true;
   bool served_ = false;
-  // Until something is charged: of a branch, with the demand that was asked last. Equal jobs come one after
-  // another.
+  // The last share of each branch and the demand it was computed for, until a job is charged. Equivalent jobs
+  // come one after another.
   struct Share {
     const QueueTree::Amounts* demand = nullptr;
     std::int64_t share = 0;

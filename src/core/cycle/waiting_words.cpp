@@ -20,7 +20,7 @@ namespace {
 using model::Pending;
 using model::PendingReason;
 
-// Those that were not reached are looked at then, though nothing happens.
+// Jobs that were not reached are considered again after this time, even if nothing changes.
 constexpr std::chrono::seconds kLookAgain{1};
 
 bool isForRoom(const Pending& pending) {
@@ -58,8 +58,8 @@ WaitingWords::PendingPtr WaitingWords::saidBefore(const Contender& contender) co
   return said ? std::make_shared<const Pending>(*said) : unreached_;
 }
 
-// Where the places will be anybody's in a moment, it goes on saying what it said: two writes for each of
-// thousands, otherwise, whenever a job ends.
+// If the nodes will be free for all jobs in a moment, the job keeps the reason that it reported. Otherwise,
+// each of thousands of jobs would need two writes whenever a job ends.
 bool WaitingWords::heldBack(const Contender& contender, const Reservation& by, bool briefly,
                             Schedule& schedule) {
   const auto& said = contender.waiting->job->status.pending;
@@ -86,14 +86,14 @@ WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, con
   const auto* closed = in_.placer.closedTo(job);
   auto& [takes, words] = failures_[{question, closed}];
   if (words && takes == in_.ledger.takes()) return words;
-  // What is closed is so to one queue: others are not told of it.
+  // Nodes are closed for one queue only, so the cache must not share such a failure with others.
   auto failure = closed == nullptr ? in_.cache.failure(question, in_.ledger) : nullptr;
   if (!failure) {
     failure = std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
     if (closed == nullptr) in_.cache.remember(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
-  // Who is in the way, and until when, moves with time.
+  // The blocking jobs and their expected ends change with time, so the cached failure is explained anew.
   words = std::make_shared<const Pending>(explainFailure(*failure, in_.ledger, in_.snapshot.now, in_.runs));
   return words;
 }
@@ -111,7 +111,7 @@ std::string WaitingWords::levelWords(std::size_t level) const {
   return level == 0 ? "any place" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
 }
 
-// What it needs is told of all its members, of which the last ones need not be there at its start.
+// The reason counts all members of the job. This adds how many of them are enough for a start.
 void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape, Pending& pending) {
   const model::Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, in_.snapshot.policy)) return;
@@ -122,7 +122,7 @@ void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape,
   pending.message += fmt::format("; {} of its {} members {} do", least, all, isTooLarge ? "would" : "will");
 }
 
-// When the first of the jobs in its way has had its time slice, and may be preempted for this one.
+// Adds when the first of the blocking jobs ends its time slice and may be preempted for this job.
 void WaitingWords::tellSlice(const Contender& contender, Pending& pending) const {
   if (forbidsWithin(in_.tree.node(contender.queue))) return;
   const auto& holders = in_.cache.notes.holders();
@@ -168,7 +168,7 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
     wakeAt(nextAt);
   }
   auto words = std::make_shared<const Pending>(std::move(own));
-  // Words that did not change are the same object: then nobody compares them job by job.
+  // A reason that did not change stays the same object, so that it is not compared job by job.
   if (const auto before = in_.cache.told.find(key);
       before != in_.cache.told.end() && *before->second == *words)
     words = before->second;

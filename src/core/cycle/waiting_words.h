@@ -19,9 +19,9 @@
 
 namespace trainyard::core {
 
-// Phase 9 of one schedule: why everybody waits who waits. Reasons that tell of room are found when all have
-// had their turn, once for all that are alike; jobs that wait for the same share one object. Whoever was not
-// reached is told what he was told before.
+// Phase 9 of one schedule: why each pending job waits. Reasons about capacity are found after all jobs had
+// their turn, once for equivalent jobs. Jobs that wait for the same thing share one object. A job that was
+// not reached keeps the reason that it reported before.
 class WaitingWords {
  public:
   struct Scene {
@@ -41,27 +41,27 @@ class WaitingWords {
         limits_(scene.snapshot, scene.ledger, scene.tree, scene.placer, scene.ends, scene.runs) {}
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
-  // Each adds one to schedule.waits, and returns false: the job was not charged to its queue.
+  // Each function adds an entry to schedule.waits and returns false: the job was not charged to its queue.
   bool behindStarting(const Contender& contender, Schedule& schedule);
   bool notReached(const Contender& contender, Schedule& schedule);
   bool say(const Contender& contender, const PendingPtr& pending, Schedule& schedule);
-  // It found places that are kept; `briefly`: they will be anybody's in a moment.
+  // The job found nodes that are kept; `briefly`: they will be free for all jobs in a moment.
   bool heldBack(const Contender& contender, const Reservation& by, bool briefly, Schedule& schedule);
-  // It found none: why is looked up in explain(). The contender outlives this.
+  // The job found no placement; explain() finds out why. The contender outlives this object.
   bool later(const Contender& contender, const GangShape& shape, Schedule& schedule);
-  // The same of one that is equal to an earlier one, by lastLater().
+  // Does the same for a job that is equivalent to an earlier one, given by its lastLater().
   bool laterAs(const Contender& contender, std::size_t equal, Schedule& schedule);
   [[nodiscard]] std::size_t lastLater() const { return later_.size() - 1; }
 
-  // Whether room is what it lacks; else it may wait for ever (too large, no such nodes).
+  // Returns true if the job lacks capacity; else it may wait for ever (too large, no matching nodes).
   [[nodiscard]] bool waitsForRoom(const Contender& contender, const GangShape& shape);
-  // What it lacks, as its queue has it.
+  // Returns what the job lacks, classified by the share of its queue.
   [[nodiscard]] model::Pending classified(const Contender& contender, const GangShape& shape);
   [[nodiscard]] LimitWaits& limits() { return limits_; }
-  // Room below a limit is kept for it.
+  // Records that quota below a limit is kept for the contender.
   void keepsLimit(const Contender& contender) { keepers_.insert(contender.position); }
 
-  // Last: finds the words that are missing, and when whoever waits will start, as far as it is cheap to know.
+  // Called last: finds the reasons that are missing, and the expected starts that are cheap to find.
   void explain(const std::vector<Reservation>& reservations, Schedule& schedule);
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
@@ -82,12 +82,12 @@ class WaitingWords {
   Overdue& overdue_;
   LimitWaits limits_;
   std::vector<Later> later_;
-  // Of the present cycle, with how much had been taken from the ledger then; of a question, and what is
-  // closed to those who ask.
+  // The failures of this cycle, each with the ledger's takes() at that time. The key is the question, and the
+  // nodes that are closed to the jobs that ask it.
   using Question = std::pair<PlacementCache::Question, const GangPlacer::NodeNames*>;
   std::map<Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::Words, PendingPtr> told_;
-  PendingPtr lastTold_;  // of those
+  PendingPtr lastTold_;  // the last one of told_
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> keepers_;  // positions
   std::optional<base::WallTime> wakeAt_;

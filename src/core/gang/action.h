@@ -14,10 +14,10 @@
 
 namespace trainyard::core {
 
-// What the executor does for one job, in the order of the list. Every action is idempotent: a successor that
-// finds it half done simply does it again.
+// What the executor does for one job, in the order of the list. Every action is idempotent:
+// a successor that finds it half done repeats it.
 
-// Check the inside of the templates: creates every role's pod with dryRun=All.
+// Validates the templates in full: creates the pod of every role with dryRun=All.
 struct CheckTemplates {
   friend bool operator==(const CheckTemplates&, const CheckTemplates&) = default;
 };
@@ -38,12 +38,12 @@ struct CreateMember {
   std::string role;
   int index = 0;
   std::int64_t epoch = 0;
-  // Set for a gang of one, which needs no gate: the pod is born pinned. Others are born gated.
+  // Set for a single-pod job, which needs no gate: its pod is created pinned. Other pods are created gated.
   std::optional<model::NodeName> pinned = std::nullopt;
   friend bool operator==(const CreateMember&, const CreateMember&) = default;
 };
 
-// Pins the member to its node and takes our gate away, in one write guarded by uid.
+// Pins the member to its node and removes our scheduling gate, in one write guarded by uid.
 struct ReleaseMember {
   model::ObjectKey pod;
   model::Uid uid;
@@ -52,7 +52,7 @@ struct ReleaseMember {
   friend bool operator==(const ReleaseMember&, const ReleaseMember&) = default;
 };
 
-// Tells a member that exists who belongs to the job, as the record has it: one merge patch, guarded by uid.
+// Writes the recorded membership of the job to an existing member: one merge patch, guarded by uid.
 struct TellMember {
   model::ObjectKey pod;
   model::Uid uid;
@@ -62,18 +62,18 @@ struct TellMember {
 struct DeletePod {
   model::ObjectKey pod;
   model::Uid uid;
-  bool force = false;  // without waiting for a kubelet that is gone
-  // Where it may not take as long as it asks for.
+  bool force = false;  // does not wait for a kubelet that is gone
+  // Set if the pod's own grace period is longer than permitted.
   std::optional<std::chrono::seconds> grace = std::nullopt;
   friend bool operator==(const DeletePod&, const DeletePod&) = default;
 };
 
-// Find out what the gang failed of: JobFeedback::failure answers it.
+// Finds out why the gang failed. The result is JobFeedback::failure.
 struct CollectEvidence {
   friend bool operator==(const CollectEvidence&, const CollectEvidence&) = default;
 };
 
-// The job itself, whose time after its end is over.
+// Deletes the job itself once its time after the end has passed (ttlSecondsAfterFinished).
 struct DeleteJob {
   friend bool operator==(const DeleteJob&, const DeleteJob&) = default;
 };
@@ -81,7 +81,7 @@ struct DeleteJob {
 using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
                             ReleaseMember, TellMember, DeletePod, CollectEvidence, DeleteJob>;
 
-// One line of the job's history, for `kubectl describe`.
+// One event of the job, for `kubectl describe`.
 struct JobEvent {
   bool warning = false;
   std::string reason;
@@ -89,40 +89,40 @@ struct JobEvent {
   friend bool operator==(const JobEvent&, const JobEvent&) = default;
 };
 
-// Which news of a gang of one whose record is not written yet.
+// The change of a single-pod job that is not written to its record yet.
 enum class HeldNews {
   kNone,
-  kComesUp,  // it is bound, and not running yet
+  kComesUp,  // bound, but not running yet
   kRuns,
 };
 
-// What the executor learnt that no watch shows. Lost with the process, and then learnt again by repeating.
+// What the executor learnt that no watch shows. A restart loses it; repeating the actions restores it.
 struct JobFeedback {
-  // Actions or a status write are still under way: leave the job alone.
+  // Actions or a status write are still under way: the cycle skips the job.
   bool busy = false;
-  // Of these, its record: it is shown as it will be, which it may not come to.
+  // One of these writes is the record: the cache shows it as it will be, but the write may still fail.
   bool writing = false;
-  // What was tried for it has failed again and again.
+  // The actions for the job have failed repeatedly.
   bool failing = false;
   // Service and ConfigMap are known to exist.
   bool auxiliariesReady = false;
-  // Outcome of CheckTemplates for the current templates: absent: not yet known; empty: they are fine.
+  // Outcome of CheckTemplates for the current templates. Absent: not yet known; empty: they are valid.
   std::optional<std::string> templateError = std::nullopt;
-  // An equal job's CheckTemplates is under way: its outcome will be this one's.
+  // CheckTemplates of an equal job is under way: its outcome also counts for this job.
   bool templateAsked = false;
-  // When the last member of the proposal was let go; absent: not by this process.
+  // When the last member of the proposal was released; absent: not by this process.
   std::optional<base::WallTime> released = std::nullopt;
-  // All members that are to know of the proposal's size have been told.
+  // All members that must learn the proposal's size have it.
   bool membersTold = false;
-  // The API refused to create a member for good; the text goes to the user.
+  // The API server refused to create a member permanently; the text goes to the user.
   struct CreationRefused {
     std::string reason;  // "NameTaken", "Forbidden", "Invalid"
     std::string message;
   };
   std::optional<CreationRefused> creationRefused = std::nullopt;
-  // What the gang that is placed failed of; absent: not yet known.
+  // Why the placed gang failed; absent: not yet known.
   std::optional<Failure> failure = std::nullopt;
-  // News of a gang of one that its writer holds back still, so that nobody need find them again.
+  // The change of a single-pod job that its writer still holds back, so that no other step derives it again.
   HeldNews held = HeldNews::kNone;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using model::Job;
 
-// Whether `other` must yield the places it shares with `mine`.
+// Whether `other` must yield the nodes that it shares with `mine`.
 bool yieldsTo(const Job& other, const Job& mine) {
   const auto& theirs = *other.status.gang.proposal;
   const auto& ours = *mine.status.gang.proposal;
@@ -33,12 +33,12 @@ bool anotherWillYield(const Job& mine, const model::NodeName& node, const model:
 }
 
 struct NodeDemand {
-  model::Resources planned;  // by the templates: what the ledger already counts for us
+  model::Resources planned;  // by the templates: the ledger counts these already
   model::Resources created;  // by the pods
   std::vector<const Member*> members;
 };
 
-// Why the node is not open to a member that is to go there; empty where it is to all of them.
+// Why the node is not open to a member that is assigned to it; empty if it is open to all of them.
 std::string misfitOf(const Job& job, const NodeDemand& demand, const model::Node& node) {
   const std::string* checked = nullptr;
   for (const Member* member : demand.members) {
@@ -84,7 +84,7 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       lose(fmt::format("node {} {}", name, misfit));
       continue;
     }
-    // On each node the ledger counts the larger of our places and what our victims hold, not their sum.
+    // On each node the ledger counts the larger of the proposal and its victims' pods, not their sum.
     model::Resources ours = demand.planned;
     if (const auto held = leaving.pods.find(name); held != leaving.pods.end()) ours.raiseTo(held->second);
     model::Resources free = room.free;
@@ -98,8 +98,8 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
     }
     std::string why = fmt::format("node {} has {} {} left where {} are needed", name, shortfall->available,
                                   shortfall->resource, shortfall->wanted);
-    // The next plan counts what has been taken since the last one. It does not count that pods are larger
-    // than their templates.
+    // The next plan sees what has been taken since the last one. It does not
+    // see that pods are larger than their templates.
     if (free.shortfallFor(demand.planned)) {
       abort(std::move(why));
     } else {

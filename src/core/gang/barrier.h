@@ -13,30 +13,30 @@ namespace trainyard::core {
 
 enum class BarrierVerdict {
   kPass,   // release now
-  kWait,   // a proposal that must yield to ours still holds a place
-  kAbort,  // a place is lost
+  kWait,   // a proposal that must yield to ours still holds the node
+  kAbort,  // an assigned node is lost
 };
 
 struct BarrierResult {
   BarrierVerdict verdict = BarrierVerdict::kPass;
   std::string reason = {};
-  // The nodes that another plan would choose again: all that abort but those that lack capacity for the
-  // templates.
+  // The nodes that the next plan would choose again: all that abort,
+  // except those that lack capacity for the templates.
   std::vector<model::NodeName> lostNodes = {};
 };
 
-// The last check before anything runs: every assigned node is still there, ready and open to the member, and
-// has room for the pods as they were *created*: LimitRange, sidecars and overhead may have grown them since
-// the plan.
+// The last check before a member runs: every assigned node still exists, is ready and open to
+// the member, and has capacity for the pods as they were *created*. LimitRange, sidecars and
+// overhead may have enlarged them since the plan.
 //
-// Two proposals on one place: the higher term wins (a later leader knew more), then the smaller job uid. The
-// winner waits until the loser is gone, so that neither runs on room that is not there.
+// Two proposals for one node: the higher term wins (a later leader has newer data), then the smaller job uid.
+// The winner waits until the loser is gone, so that neither uses capacity that does not exist.
 //
-// `leaving`: what victims of the proposal still hold, by node; the check is then what it will be without
-// them.
+// `leaving`: what victims of the proposal still hold, by node; the check counts this as free already, because
+// the members are released only after the victims have gone.
 struct LeavingRoom {
   std::map<model::NodeName, model::Resources> pods;
-  // Of their gangs, places without a pod. The ledger counts these beside the proposal's own.
+  // Places of their gangs that no pod fills. The ledger counts them in addition to the proposal's own.
   std::map<model::NodeName, model::Resources> places;
 };
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,

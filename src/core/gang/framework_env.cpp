@@ -48,7 +48,7 @@ model::Environment MemberEnvironments::of(std::string_view roleName, int index, 
     env.push_back({"TRAINYARD_RANK", fmt::to_string(*rank)});
     env.push_back({"TRAINYARD_SIZE", fmt::to_string(groupSize_)});
   }
-  // What the file says may be newer by the time it is read.
+  // The membership file may have a newer size by the time it is read.
   const bool reads = model::readsMembership(job_.spec);
   if (const model::Role* elastic = reads ? job_.spec.findRole(job_.spec.elastic->role) : nullptr)
     env.push_back({"TRAINYARD_ELASTIC_SIZE", fmt::to_string(model::toldMembers(job_, *elastic))});

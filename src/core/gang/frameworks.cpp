@@ -19,7 +19,7 @@ namespace {
 using model::Environment;
 using model::Role;
 
-// Survivors of a lost member use one up each time.
+// The surviving members use up one of them for each lost member.
 constexpr int kTorchRestarts = 10;
 
 int membersOf(const model::Job& job, std::string_view name) {
@@ -31,8 +31,8 @@ std::optional<int> rankOf(const MemberPlace& place) {
   return model::memberRank(place.job, place.role.name, place.index);
 }
 
-// Whoever reads its membership makes its process group anew at each size, and is told of one that is fixed;
-// who may start without its last members has one size for all its life.
+// A program that reads its membership rebuilds its process group for each size, so its group size is fixed. A
+// job that may start without its last members keeps one size for its lifetime.
 bool isElastic(const model::JobSpec& spec) {
   if (!spec.elastic || model::readsMembership(spec) || model::mayStartIncomplete(spec)) return false;
   const auto roles = model::rankedRoles(spec);
@@ -40,7 +40,7 @@ bool isElastic(const model::JobSpec& spec) {
                      [&](const Role* role) { return role->name == spec.elastic->role; });
 }
 
-// "min:max" of the whole group, where it may change its size.
+// "min:max" of the whole group if it can change its size.
 std::string nodesOf(const MemberPlace& place) {
   const model::JobSpec& spec = place.job.spec;
   if (!isElastic(spec)) return fmt::to_string(place.groupSize);
@@ -67,12 +67,12 @@ Environment pyTorchEnvironment(const MemberPlace& place) {
   const bool mayChange =
       isElastic(spec) || (spec.failure.scope == model::RestartScope::kPod && !model::readsMembership(spec));
   if (mayChange) {
-    // Not the epoch's: whoever takes a lost member's place joins those that are left.
+    // Not per epoch: the replacement of a lost member joins the surviving members.
     env.push_back({"PET_RDZV_ID", place.job.uid.str()});
     env.push_back({"PET_RDZV_BACKEND", "c10d"});
     env.push_back({"PET_RDZV_ENDPOINT", fmt::format("{}:{}", master, model::kRendezvousPort)});
-    // Who is the endpoint torchrun would find out by comparing names, and a pod's own is longer than its
-    // Service's.
+    // Without is_host torchrun compares host names to find the endpoint. A pod's own host
+    // name is longer than the one of its Service.
     env.push_back({"PET_RDZV_CONF", *rank == 0 ? "is_host=1" : "is_host=0"});
     env.push_back({"PET_MAX_RESTARTS", fmt::to_string(kTorchRestarts)});
   } else {
@@ -94,9 +94,9 @@ std::string tensorFlowShared(const model::Job& job) {
   return shared;
 }
 
-// With parameter servers a worker sees itself and them, a server itself and the chief. Everybody else sees
-// everybody: the list is a file, which the variable before takes in, or stands there where there are no
-// files.
+// With parameter servers, a worker sees itself and the servers, a server sees itself and the chief. In all
+// other cases every member sees all members. The list is a file, which the variable before it reads; if the
+// job has no files, the list is in TF_CONFIG itself.
 Environment tensorFlowEnvironment(const MemberPlace& place, std::string_view shared) {
   const model::Job& job = place.job;
   const std::string task =
@@ -148,7 +148,7 @@ Environment mxNetEnvironment(const MemberPlace& place) {
     env.push_back({"DMLC_WORKER_ID", fmt::to_string(place.index)});
     env.push_back({"BYTEPS_LOCAL_SIZE", fmt::to_string(model::slotsOf(place.role))});
   }
-  // Else BytePS leaves the servers alone, which wait for their worker for ever.
+  // Otherwise BytePS does not use the servers, and these wait for their worker for ever.
   if (workers == 1 && servers > 0) env.push_back({"BYTEPS_FORCE_DISTRIBUTED", "1"});
   return env;
 }
@@ -188,11 +188,11 @@ Environment mpiEnvironment(const MemberPlace& place) {
                   {"PYTHONUNBUFFERED", "1"}};
   if (place.job.spec.framework == model::Framework::kHorovod) {
     env.push_back({"TRAINYARD_DISCOVER_HOSTS", path(model::files::kDiscoverHosts)});
-    // Of horovodrun: for all processes to say that they run. Its 30 s are too short for large images.
+    // horovodrun waits that long for all processes to report. Its 30 s are too short for large images.
     env.push_back({"HOROVOD_START_TIMEOUT", "600"});
     env.push_back({"HOROVOD_GLOO_TIMEOUT_SECONDS", "600"});
   }
-  // A launcher without GPUs must not see those of the node that it happens to be on.
+  // A launcher without GPUs must not see the GPUs of the node that it runs on.
   if (place.role.name == model::kLauncherRole && place.role.shape.requests.gpus() == 0) {
     env.push_back({"NVIDIA_VISIBLE_DEVICES", ""});
     env.push_back({"NVIDIA_DRIVER_CAPABILITIES", ""});

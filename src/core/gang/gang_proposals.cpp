@@ -34,10 +34,10 @@ base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime 
   return now + settings.startDeadline + settings.startDeadlinePerMember * memberCount(add);
 }
 
-// Far more than a status should tell of; whoever failed on so many nodes does not fail because of them.
+// More than a status should list. A gang that failed on so many nodes does not fail because of them.
 constexpr std::size_t kMostAvoided = 500;
 
-// The latest last, each once.
+// Adds the failed nodes at the end; each node appears once.
 void avoidToo(std::vector<NodeName>& avoided, const std::vector<NodeName>& failed) {
   for (const NodeName& node : failed) {
     std::erase(avoided, node);
@@ -160,7 +160,7 @@ GangRecord mergeProposal(const Job& job) {
   const Proposal proposal = *record.proposal;
   record.proposal.reset();
   const bool whole = proposal.kind == ProposalKind::kStart || proposal.kind == ProposalKind::kRestart;
-  // One that goes back to waiting, because it failed, may have to wait for a set time.
+  // A gang that becomes pending again after a failure may have to wait until a set time.
   if (!whole || !proposal.add.empty()) record.backoff.reset();
   if (whole) {
     record.placed.reset();

@@ -25,7 +25,7 @@ using model::NodeName;
 using model::Proposal;
 using model::ProposalPhase;
 
-// Why the attempt must end now, while no member has been released; empty to go on.
+// Why the attempt must end now, while no member is released; empty if it may go on.
 std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedback) {
   const Proposal& proposal = *job.status.gang.proposal;
   if (job.deleting) return "the job is being deleted";
@@ -47,17 +47,17 @@ std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedbac
 struct LostPlace {
   std::string reason;
   std::vector<NodeName> nodes;
-  // Not for want of capacity there: other nodes, or other victims, would not have helped as far as is known.
+  // Not for lack of capacity there. Other nodes, or other victims, would not have helped, as far as is known.
   bool isUnbindable = false;
 };
 
-// kube-scheduler names what a pod that is pinned to one node lacks there.
+// kube-scheduler's message names what a pod that is pinned to one node lacks there.
 bool isForCapacity(const std::string& unschedulable) {
   return unschedulable.find("Insufficient ") != std::string::npos ||
          unschedulable.find("Too many pods") != std::string::npos;
 }
 
-// A member that its node did not take.
+// A member that its node refused.
 std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
@@ -69,7 +69,7 @@ std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   return std::nullopt;
 }
 
-// All nodes that kube-scheduler does not give to the members that were let go to them.
+// All nodes for which kube-scheduler does not bind the members that were released to them.
 std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members) {
   std::vector<NodeName> nodes;
   for (const Member& member : members) {
@@ -80,8 +80,8 @@ std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members) {
   return nodes;
 }
 
-// A released member that can no longer reach its place: the node refused it, vanished, or is full for too
-// long.
+// A released member that can no longer run on its node: the node
+// refused it, is gone, or has been full for too long.
 std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
                                        std::optional<base::WallTime>& wakeAt) {
   if (auto refused = findRefused(members)) return refused;
@@ -98,8 +98,8 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
       return LostPlace{fmt::format("node {} is no longer open for pods", member.node), {member.node}};
     }
     if (pod->unschedulableMessage.empty()) continue;
-    // A gated pod's condition is False as well: its time of transition is older than the release, or absent.
-    // Who took over does not know when the release was, and may give up early: that costs one attempt.
+    // A gated pod has this condition, too: its transition is older than the release, or absent. A new leader
+    // cannot see the time of the release, and may give up early: that costs one attempt.
     const base::WallTime since =
         std::max({pod->unschedulableSince, pod->created, context.feedback->released.value_or(pod->created)});
     const base::WallTime patience = since + context.settings->unschedulableGrace;
@@ -113,8 +113,8 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
   return std::nullopt;
 }
 
-// Nodes on which members were let go and are not bound did not serve; where none was let go, no node is at
-// fault.
+// The nodes of released members that are not bound count as failed.
+// If no member was released, no node is at fault.
 LostPlace missedDeadline(const std::vector<Member>& members) {
   LostPlace lost{"the gang was not complete before its deadline", {}};
   for (const Member& member : members) {
@@ -134,7 +134,7 @@ GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context
   GangStep step;
   step.record =
       abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings, lost.isUnbindable);
-  // Of a resize its own Event tells, with the size that it leaves.
+  // A resize has its own Event, which names the size that remains.
   if (!resizeUnderWay(job.spec, job.status.gang)) {
     step.events.push_back(
         {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
@@ -178,11 +178,11 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   const Proposal& proposal = *job.status.gang.proposal;
   GangStep step;
   const bool alone = model::gangMembers(job) == 1;
-  // One that is born while others still hold its place must not be bound there: it has a gate, as those of a
-  // gang do.
+  // A pod that is created while other pods still hold its capacity must not be bound
+  // there. It has a gate, as the pods of a gang do.
   const bool pinned = alone && proposal.phase == ProposalPhase::kReserved;
-  // The finalizer comes before the first pod: a job must not vanish while its pods still hold GPUs. A pod
-  // that is born pinned does without: it is deleted with its owner and counts on its node until it is gone.
+  // The finalizer comes before the first pod: a job must not be gone while its pods hold GPUs. A pinned pod
+  // needs no finalizer: it is deleted with its owner, and counts on its node until then.
   if (!pinned && !job.hasReleaseFinalizer) {
     step.actions.emplace_back(AddFinalizer{});
     return step;
@@ -200,7 +200,7 @@ GangStep createMissing(const Job& job, const std::vector<Member>& members, const
   return step;
 }
 
-// The gang that the victim is a member of, by its pod or by its record.
+// Finds the gang of the victim, by its pod or by its record.
 const Job* gangOf(const model::Victim& victim, const GangContext& context) {
   const model::Pod* pod = findVictim(*context.pods, victim);
   if (pod == nullptr) return placeOf(victim, *context.pods, *context.jobs).gang;
@@ -243,12 +243,12 @@ void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& l
   }
 }
 
-// What has to come before anybody is stopped: the API server takes all our pods, and nothing but the victims
-// is in their way. Nothing once that is so, and the claim stands.
+// The checks before a pod is evicted: the API server accepts all our pods, and only the victims are in their
+// way. Returns nothing once that holds: the claim stands.
 std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
                                  const std::vector<const model::Pod*>& victims, const GangContext& context) {
   std::vector<Member> members = addedMembers(job, *job.status.gang.proposal, pods);
-  // One whose name the pod that it replaces still has can only follow it.
+  // A member with the name of a pod that it replaces can be created only after that pod has gone.
   for (const Member& old : removedMembers(job, *job.status.gang.proposal, pods)) {
     if (old.pod == nullptr) continue;
     std::erase_if(members, [&](const Member& m) { return m.role == old.role && m.index == old.index; });
@@ -256,7 +256,7 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
   if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
   if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
-  // A pod that somebody else holds back cannot be bound, whatever room it has: nothing is stopped for it.
+  // A pod with a foreign scheduling gate cannot be bound, even with free capacity: no pod is evicted for it.
   if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
   LeavingRoom leaving;
   for (const model::Pod* victim : victims) leaving.pods[victim->node].add(victim->shape.requests);
@@ -270,7 +270,7 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   return std::nullopt;
 }
 
-// Whether the pod's gang shrinks by it: it is told, and has its time; then its own gang deletes it.
+// Whether the pod leaves because its gang shrinks: it is notified and has time; its own gang deletes it.
 bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
   if (!pod.member) return false;
   const model::ObjectKey key{pod.key.ns, pod.member->jobName};
@@ -282,15 +282,15 @@ bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
          proposal->removes(pod.member->role, pod.member->index);
 }
 
-// Whether nobody can decide for the pod's gang now: that it makes room is written before its pods go, or it
-// would have its places still when they are gone.
+// Whether the pod's gang has a write under way. Its record must give the place up before its pods are
+// deleted; otherwise it would still have the place after they are gone.
 bool isBusy(const model::Pod& pod, const GangContext& context) {
   if (!pod.member || context.others == nullptr) return false;
   const auto told = context.others->find({pod.key.ns, pod.member->jobName});
   return told != context.others->end() && told->second.busy;
 }
 
-// The first new member with a scheduling gate of somebody else.
+// The first new member with a foreign scheduling gate.
 const model::Pod* heldByOthers(const Job& job, const JobPods& pods) {
   for (const Member& member : addedMembers(job, *job.status.gang.proposal, pods)) {
     if (member.pod != nullptr && !member.pod->otherGate.empty()) return member.pod;
@@ -298,7 +298,7 @@ const model::Pod* heldByOthers(const Job& job, const JobPods& pods) {
   return nullptr;
 }
 
-// Of others' places that a claim takes.
+// The step of a claim while some of its victims are left.
 GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<const model::Pod*>& victims,
                      Removal& removal, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
@@ -325,8 +325,8 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
   return step;
 }
 
-// Whether a record is being written of a gang that a pod of this name may be a member of: it is shown as it
-// will be, which it may not come to.
+// Whether a record is being written of a gang that a pod of this name may belong to. The cache shows the
+// record as it will be, but the write may still fail.
 bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
   if (context.others == nullptr) return false;
   for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
@@ -336,8 +336,8 @@ bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
   return false;
 }
 
-// A victim whose place the record of its gang may still have: what says otherwise is not known to be written.
-// With the claim's places as well, queues could hold more than they may. Null where there is none.
+// A victim that may still have its place in the record of its gang, because a newer record may not be
+// written. If the claim took that place, a queue could exceed its quota. Null if there is none.
 const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
   for (const model::Victim& victim : claim.victims) {
     const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
@@ -347,7 +347,7 @@ const model::Victim* notGivenUp(const Proposal& claim, const GangContext& contex
   return nullptr;
 }
 
-// What was claimed is free. Whose it was may have been late to write that it gives it up.
+// The claimed capacity is free. The victims' gangs may not have written yet that they give it up.
 GangStep takeClaimed(const Job& job, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   const model::Victim* kept = notGivenUp(proposal, context);
@@ -372,10 +372,10 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   if (const auto victims = victimsLeft(proposal, *context.pods); !victims.empty())
     return stepVictims(job, pods, victims, removal, context);
   if (removal.done()) {
-    // A shrink, or a restart that found no room, has nothing to add.
+    // A shrink, or a restart without a placement, adds nothing.
     return proposal.add.empty() ? commit(mergeProposal(job)) : takeClaimed(job, context);
   }
-  // Pods of our own must go, whatever the clock says.
+  // The proposal's own pods must go, even after the deadline.
   return awaitRemoval(removal);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
 
-// Between the API server, which says when a pod is to be gone, and us.
+// Between the clock of the API server, which sets a pod's deletion time, and ours.
 constexpr std::chrono::minutes kClockSkew{1};
 
 bool outOfService(const model::Node& node) {
@@ -28,7 +28,7 @@ void Removal::remove(const model::Pod& pod) {
   if (outlasts(pod, settings_, now_))
     actions_.emplace_back(DeletePod{pod.key, pod.uid, false, settings_.maxGrace});
   const auto wake = [&](base::WallTime at) { wakeAt_ = wakeAt_ ? std::min(*wakeAt_, at) : at; };
-  // From then on people want to know who does not go.
+  // From that time on users need a message that names the pod.
   if (pod.deletionTime && *pod.deletionTime > now_) wake(*pod.deletionTime);
   const auto when = forceTime(pod);
   if (!when) return;
@@ -44,7 +44,7 @@ bool Removal::outlasts(const model::Pod& pod, const Settings& settings, base::Wa
 }
 
 std::optional<base::WallTime> Removal::forceTime(const model::Pod& pod) const {
-  if (!pod.bound()) return std::nullopt;  // nobody runs it: only a foreign finalizer can hold it
+  if (!pod.bound()) return std::nullopt;  // it does not run: only a foreign finalizer can hold it
   const base::WallTime due = pod.deletionTime.value_or(now_);
   const auto at = ledger_.find(pod.node);
   if (!at) return due;

@@ -24,7 +24,7 @@ using model::Proposal;
 using model::ProposalKind;
 using model::ProposalPhase;
 
-// Of jobs that say nothing of checkpoints: what a pod has that says nothing of its end.
+// The default grace period of a pod, for jobs without a checkpoint grace period.
 constexpr std::chrono::seconds kDefaultLeave{30};
 
 int countOf(const std::vector<Assignment>& assignments, const std::string& role) {
@@ -33,7 +33,7 @@ int countOf(const std::vector<Assignment>& assignments, const std::string& role)
   return static_cast<int>(count);
 }
 
-// Both, members of one role on one node in one line.
+// Joins both lists; members of one role on one node become one entry.
 std::vector<Assignment> joined(std::vector<Assignment> places, const std::vector<Assignment>& more) {
   for (const Assignment& each : more) {
     const auto same = std::find_if(places.begin(), places.end(), [&](const Assignment& place) {
@@ -51,7 +51,7 @@ std::vector<Assignment> joined(std::vector<Assignment> places, const std::vector
   return places;
 }
 
-// All that is placed but those who leave, as of one epoch.
+// All that is placed except the leaving members, as of one epoch.
 std::vector<Assignment> placesWithout(const Job& job, const std::vector<Assignment>& leaving) {
   std::vector<Assignment> kept;
   for (const Assignment& each : job.status.gang.placed->assignments) {
@@ -74,7 +74,7 @@ GangStep commit(GangRecord record) {
   return step;
 }
 
-// Those that run on, or are about to.
+// Notifies the members that run, or are about to.
 GangStep tell(const std::vector<Member>& members) {
   GangStep step;
   for (const Member& member : members) {
@@ -84,7 +84,7 @@ GangStep tell(const std::vector<Member>& members) {
   return step;
 }
 
-// Why members are not to join a gang that stands like this; empty where they may.
+// Why members must not join a gang in this state; empty if they may.
 std::string whyNotJoin(const Verdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kRunning: return {};
@@ -95,8 +95,8 @@ std::string whyNotJoin(const Verdict& verdict) {
   return {};
 }
 
-// Of a gang that is not suspended nothing else can be edited that makes other templates. Once somebody was
-// let go it costs less to let it come true first.
+// If the templates change while the gang is not suspended, only its size can have been edited. Once a member
+// is released, it costs less to complete the resize first.
 bool asksAnew(const Job& job, const std::vector<Member>& joining) {
   const Proposal& proposal = *job.status.gang.proposal;
   const bool same = proposal.generation == job.generation || proposal.templateHash == job.spec.templateHash;
@@ -178,8 +178,8 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
                                  const GangContext& context) {
   const std::vector<Member> before = placedMembers(job, *job.status.gang.placed, pods);
   if (job.status.gang.proposal->phase == ProposalPhase::kReleasing) {
-    // Who is deleted need not hear of it, and whoever refuses the word must not hold it. (Not who is
-    // suspended: that may be taken back before anything has come of it.)
+    // A job that is deleted needs no notification, and a member that refuses it must not hold the deletion. A
+    // suspended job is notified: it may be resumed before the suspension takes effect.
     if (!job.deleting && !context.feedback->membersTold) {
       GangStep step = tell(before);
       if (!step.actions.empty()) return step;
@@ -195,7 +195,7 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
   if (resizeWay(job.spec) != ResizeWay::kTold) return commit(mergeProposal(job));
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kReleasing;
-  // To tell the others by.
+  // The time to notify the other members.
   record.proposal->deadline =
       std::max(record.proposal->deadline, context.now + timeToLeave(job.spec, *context.settings));
   return commit(std::move(record));

@@ -13,7 +13,7 @@ namespace {
 
 using model::Job;
 
-// What will be free once these members are gone.
+// The capacity that becomes free once these members are gone.
 NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Ledger& ledger) {
   NodeAmounts room;
   for (const Member& member : members) {
@@ -21,7 +21,7 @@ NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Led
     const bool counted = member.pod != nullptr && !member.pod->finished();
     const auto at = ledger.find(counted ? member.pod->node : member.node);
     if (!at || role == nullptr) continue;
-    // A member that ended well holds what its pod still holds.
+    // A member that succeeded holds nothing beyond what its pod still holds.
     if (member.succeeded && !counted) continue;
     room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
@@ -62,7 +62,7 @@ std::vector<model::Assignment> stayingOf(const std::vector<Member>& members,
   return assignmentsOf(staying);
 }
 
-// Together with the members that stay they are of one type. Who has two already goes on as he is.
+// All members, including those that stay, get one type of GPU. A gang that has two already may keep both.
 std::optional<Placement> findAlike(const PlaceRequest& request, const std::vector<model::Assignment>& staying,
                                    const Ground& ground) {
   const auto find = [&](const PlaceRequest& asked) {
@@ -72,8 +72,8 @@ std::optional<Placement> findAlike(const PlaceRequest& request, const std::vecto
   return placeOnOneType(request, *ground.types, find, staying);
 }
 
-// Nodes that the new places must keep off for the quotas of the gang's queue; none: nothing there will do.
-// Nothing: they may be had. What it gives up it need not be allowed anew.
+// Nodes that the new places must avoid because of the gang's quota; an empty list if no node is permitted.
+// Nothing if the quota permits the places. Capacity that the gang gives up needs no new quota.
 std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
                                                         const std::vector<model::Assignment>& places,
                                                         const std::vector<model::Assignment>& replaced,
@@ -112,7 +112,7 @@ std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>
   }
 }
 
-// Places for `replaced`, with the room that the members of `leaving` give up.
+// Finds places for `replaced`, with the capacity that the members of `leaving` give up.
 std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
                                        const std::vector<Member>& replaced,
                                        const std::vector<Member>& leaving, const Ground& ground) {
@@ -122,15 +122,15 @@ std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>
   return findPlacesFor(job, members, replaced, leaving, ground);
 }
 
-// The members that are left if the gang goes on without the lost ones: members 0 to n - 1 of the elastic
-// role.
+// The remaining members if the gang goes on without the
+// lost ones: members 0 to n - 1 of the elastic role.
 struct Survivors {
   std::vector<Member> staying;    // keep their places
   std::vector<Member> displaced;  // survivors with indices from n on: their places go to `holes`
   std::vector<Member> holes;      // lost members with indices below n
 };
 
-// Empty if they are not enough, or the gang has to have what was lost.
+// Empty if they are too few, or if the gang needs the lost members.
 std::optional<Survivors> survivorsOf(const Job& job, const std::vector<Member>& members,
                                      const std::vector<Member>& lost) {
   if (!job.spec.elastic) return std::nullopt;
@@ -157,10 +157,10 @@ std::vector<Member> together(std::vector<Member> members, const std::vector<Memb
   return members;
 }
 
-// A gang of which enough members are left goes on with them. Empty if it cannot.
+// A gang of which enough members remain goes on with them. Empty if it cannot.
 //   lost ones are the last   the gang shrinks by them
 //   there are holes          the last survivors end, and the holes are filled on their places
-//   it has to start anew     it does so as a whole, with as many members as are left
+//   it has to restart        it restarts as a whole, with as many members as remain
 std::optional<Replacement> goOnWithFewer(const Job& job, const std::vector<Member>& members,
                                          const std::vector<Member>& lost, bool whole, const Ground& ground,
                                          const Author& author) {

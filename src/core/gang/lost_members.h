@@ -11,28 +11,28 @@
 #include "core/place.h"
 #include "core/queues/queue_tree.h"
 
-// What follows when members of a placed gang were lost.
+// What follows when a placed gang has lost members.
 namespace trainyard::core {
 
-// Where new places are looked for, and what they keep to.
+// Where new places are searched, and the limits that they must meet.
 struct Ground {
   Ledger& ledger;
   const Domains& domains;
   const QueueTree& queues;
-  const GpuTypes* types = nullptr;  // a gang keeps to one of them; absent: to none
+  const GpuTypes* types = nullptr;  // a gang keeps to one of them; absent: no limit
 };
 
 struct Replacement {
   model::GangRecord record;
-  // The places of record.proposal->add; empty if there is no room, or nothing is added.
+  // The places of record.proposal->add; empty if none fit, or nothing is added.
   std::vector<model::Assignment> places;
 };
 
-// The whole gang starts anew, or only the lost members do, on places planned now, with the room that their
-// old pods will leave: of one type of GPU, that of the members which stay, and nowhere where the gang would
-// hold more than it did of something of which its queue may have no more. Without room for all an elastic
-// gang goes on with the members that are left, if they are enough (spec.elastic.minReplicas,
-// gang.minAvailable); every other gang goes back to waiting: a few members alone would hold GPUs for nothing.
+// Restarts the whole gang, or replaces the lost members only, on places planned now, with the capacity that
+// the old pods will release. The places have one type of GPU, that of the staying members. They must not make
+// the gang hold more than before of a resource with an exhausted quota. If not all members fit, an elastic
+// gang goes on with the remaining ones if they are enough (spec.elastic.minReplicas, gang.minAvailable).
+// Every other gang becomes pending again: a few members alone would hold GPUs for nothing.
 [[nodiscard]] Replacement replaceLost(const model::Job& job, const std::vector<Member>& members,
                                       const std::vector<Member>& lost, const Ground& ground,
                                       const Author& author);

@@ -8,9 +8,9 @@
 
 namespace trainyard::core {
 
-// Members that name no job as their controller. And of pods whose TrainingJob is gone: gated ones,
-// which can never run, and the garbage collector may be slow or absent; and those that it told to end in
-// their own time, where that is more than anybody has.
+// Members without a controller, and two kinds of pods of deleted TrainingJobs. Gated pods can
+// never run, and the garbage collector may be slow or absent. The other kind was deleted with a
+// grace period that is longer than Settings::maxGrace.
 [[nodiscard]] std::vector<DeletePod> sweepOrphans(const model::Snapshot& snapshot, const Settings& settings);
 
 }  // namespace trainyard::core

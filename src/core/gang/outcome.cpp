@@ -38,7 +38,7 @@ bool successHolds(const Job& job, const std::vector<Member>& members) {
   return job.spec.success.op == model::SuccessOperator::kAny ? done > 0 : done == total;
 }
 
-// Why the member counts as lost; empty when it does not.
+// Why the member counts as lost; empty if it does not.
 std::string lossOf(const Job& job, const Member& member) {
   if (member.succeeded) return {};
   const model::Pod* pod = member.pod;

@@ -25,7 +25,7 @@ bool takesAway(const Proposal& proposal, const std::string& role, int index) {
   return !proposal.movesFor && !isOff && proposal.removes(role, index);
 }
 
-// Not where it has done its work, or another pod stands for it.
+// False if the member has succeeded, or if another pod has its name.
 bool isMissed(const Job& gang, const std::string& role, int index, const model::Victim& victim,
               const model::SharedList<model::Pod>& pods) {
   const auto pod = std::lower_bound(pods.begin(), pods.end(), victim.pod,

@@ -5,13 +5,13 @@
 
 namespace trainyard::core {
 
-// Who has the place of a victim that is gone or has ended, by the records.
+// The gang that still has the place of a victim, by the records, after the victim is gone or has ended.
 //
-// Assumes: a member's pod is named after its gang, role and index, so that the gang of a pod that is gone can
-// still be found.
-// Steps: of the gang whose record has placed a member of that name on that node: given up where a proposal
-// takes the member away, but for one that waits for a claim to stand (`movesFor`), or that replaces members
-// and is given up itself; nobody's where the member has done its work, or its pod was made anew.
+// Assumes: a member's pod is named after its gang, role and index, so that
+// the gang of a pod that is gone can still be found.
+// Steps: find the gang that has, by its record, placed a member of that name on that node. The place is given
+// up if a proposal removes the member; not if that waits for a claim to stand (`movesFor`), or is an aborting
+// Replace. No gang has it if the member has succeeded, or its pod was created again.
 struct VictimsPlace {
   const model::Job* gang = nullptr;  // null: no record has it
   bool givenUp = false;

@@ -25,8 +25,8 @@ using model::ProposalPhase;
 enum class Standing {
   kStranger,
   kMember,
-  kOwnRecord,  // the pod of a gang of one, of which nothing is written yet
-  kUnknown,    // the view is behind
+  kOwnRecord,  // the pod of a single-pod job without a written record
+  kUnknown,    // the view is older than the pod
   kNotRecorded,
   kAborting,
 };
@@ -34,7 +34,7 @@ enum class Standing {
 struct Membership {
   Standing standing = Standing::kStranger;
   const model::Job* job = nullptr;
-  const NodeName* node = nullptr;  // of kMember
+  const NodeName* node = nullptr;  // for kMember
 };
 
 bool fills(const model::Job& job, const model::Assignment& assignment, const Pod& pod) {
@@ -49,7 +49,7 @@ const NodeName* addedNode(const model::Job& job, const model::Proposal& proposal
   return nullptr;
 }
 
-// Members that were replaced or added later carry an epoch of their own.
+// Members that were replaced or added later have an epoch of their own.
 const NodeName* placedNode(const model::Job& job, const model::Placed& placed, const Pod& pod) {
   for (const model::Assignment& assignment : placed.assignments) {
     if (placed.epochOf(assignment) == pod.member->epoch && fills(job, assignment, pod))
@@ -58,7 +58,7 @@ const NodeName* placedNode(const model::Job& job, const model::Placed& placed, c
   return nullptr;
 }
 
-// A place counts as long as the Ledger counts it: afterwards somebody else may be planned there.
+// An assigned node counts as long as in the Ledger: afterwards another gang may be placed there.
 Membership inRecord(const model::Job& job, const Pod& pod) {
   const model::GangRecord& gang = job.status.gang;
   const std::int64_t epoch = pod.member->epoch;
@@ -80,7 +80,7 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
       namedAsMember(pod, job)) {
     return {over ? Standing::kAborting : Standing::kOwnRecord, &job, nullptr};
   }
-  // Epochs only grow: one that no record has reached yet is news that the view lacks.
+  // Epochs only grow: an epoch beyond every record means that the view is older than the pod.
   return {epoch > newestEpoch(gang) ? Standing::kUnknown : Standing::kNotRecorded, &job, nullptr};
 }
 
@@ -88,13 +88,13 @@ Membership membershipOf(const GuardView& view, const Pod& pod) {
   if (pod.controllerKind != model::names::kTrainingJobKind) return {};
   const model::Job* job = view.findJob(pod.controllerUid);
   if (job == nullptr) return {Standing::kUnknown, nullptr, nullptr};
-  // An owner lives in the namespace of what it owns; another one's uid is copied.
+  // An owner is in the namespace of what it owns; a pod elsewhere has copied the uid.
   if (job->key.ns != pod.key.ns) return {};
   if (!pod.member) return {Standing::kNotRecorded, job, nullptr};
   return inRecord(*job, pod);
 }
 
-// One text for all nodes of the same fate.
+// Refuses all nodes with one text.
 FilterDecision refuseAll(std::span<const std::string_view> names, GuardReason reason, std::string text) {
   FilterDecision decision;
   decision.texts.push_back(std::move(text));
@@ -118,8 +118,8 @@ FilterDecision filterMember(const Membership& member, const Pod& pod,
   return decision;
 }
 
-// Whole nodes are the scarcest thing on a GPU cluster: breaking one up is the last choice, a perfect fit the
-// first.
+// Whole free nodes are the scarcest resource of a GPU cluster: breaking one up is the last choice, a perfect
+// fit the first.
 int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
   const std::int64_t left = free - wanted;
   if (total <= 0 || left < 0) return 0;
@@ -129,7 +129,7 @@ int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
   return static_cast<int>(kMaxScore - 1 - (kSpread * left + total - 1) / total);
 }
 
-// Room of single nodes as one stranger sees it.
+// The free capacity of single nodes for one foreign pod.
 class StrangerRoom {
  public:
   StrangerRoom(const GuardView& view, const Holds& holds, const Pod& pod)
@@ -139,10 +139,10 @@ class StrangerRoom {
     const GuardNode* node = nullptr;
     std::int64_t freeGpus = 0;
     std::optional<GuardReason> refusal = std::nullopt;
-    const model::Resources* lacking = nullptr;  // which room was too small; valid until the next look
+    const model::Resources* lacking = nullptr;  // the capacity that was too small; valid until the next look
   };
 
-  // Common cases cost no copy of a Resources.
+  // Common cases need no copy of a Resources.
   Room look(std::string_view name) {
     Room room{.node = view_.findNode(name)};
     if (room.node == nullptr) {
@@ -194,8 +194,8 @@ class StrangerRoom {
   model::Resources scratch_;
 };
 
-// Numbers are given for what comes in pieces. Bytes and millicores differ on every node, and kube-scheduler
-// makes one event of all different texts.
+// Texts have numbers only for countable resources. Bytes and millicores differ on every node, and
+// kube-scheduler joins all different texts into one event.
 class RefusalTexts {
  public:
   RefusalTexts(FilterDecision& decision, const Pod& pod) : decision_(decision), pod_(pod) {}
@@ -212,13 +212,13 @@ class RefusalTexts {
   }
 
  private:
-  // And which of the resources that are GPUs; -1: none.
+  // The last element is the index of the lacking GPU resource; -1: none.
   using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t, std::ptrdiff_t>;
 
   std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
     if (room.lacking == nullptr) return plain(reason);
     const model::Resources& requests = pod_.shape.requests;
-    // GPUs first: they are what people wait for.
+    // GPUs first: users wait for them most.
     const auto& gpus = model::gpuResources();
     const auto lacks = [&](const std::string& name) {
       return requests.extended(name) > std::max<std::int64_t>(room.lacking->extended(name), 0);
@@ -278,7 +278,7 @@ struct Choice {
   int score = -1;
   std::int64_t left = 0;
 
-  // More points, then fewer GPUs left, then the name.
+  // More points first, then fewer GPUs left, then the name.
   [[nodiscard]] bool betterThan(const Choice& other) const {
     return std::tuple(-score, left, name) < std::tuple(-other.score, other.left, other.name);
   }
@@ -302,7 +302,7 @@ FilterDecision filterStranger(const GuardView& view, const Holds& holds, const P
     decision.accepted.push_back(name);
     if (room.node->reserved) reserved.push_back(name);
     const std::int64_t left = room.freeGpus - wanted;
-    // By our older numbers it does not even fit: nothing to hold there.
+    // By the guard's older view the pod does not fit, so nothing is held there.
     if (left < 0) continue;
     const Choice choice{name, strangerScore(wanted, room.freeGpus, room.node->gpus), left};
     if (!best || choice.betterThan(*best)) best = choice;
@@ -312,7 +312,7 @@ FilterDecision filterStranger(const GuardView& view, const Holds& holds, const P
   std::erase(reserved, best->name);
   if (reserved.empty()) return decision;
   for (const std::string_view name : reserved) texts.refuseNotTheBest(name);
-  // Both lists are in the order of the question.
+  // Both lists are in the order of the request.
   auto next = reserved.begin();
   std::erase_if(decision.accepted, [&](std::string_view name) {
     if (next == reserved.end() || name.data() != next->data()) return false;
@@ -330,8 +330,8 @@ FilterDecision acceptAll(std::span<const std::string_view> names) {
   return decision;
 }
 
-// Whether the pod merely names a job: it is no member, never was, and nobody will remove it for the job. A
-// pod of a gang that is not recorded any more is the operator's to delete, not kube-scheduler's.
+// Returns true if the pod only claims to be a member: it never was one, and the operator does not delete it.
+// A pod of a former record is the operator's to delete, not kube-scheduler's.
 bool onlySaysSo(const Membership& member, const Pod& pod) {
   if (member.job == nullptr) return false;
   if (model::leftToOthers(*member.job)) return true;
@@ -380,7 +380,7 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
           fmt::format("trainyard: the attempt of TrainingJob {} that {} belongs to is being given up",
                       member.job->key, pod.key));
     case Standing::kMember: return filterMember(member, pod, names);
-    // No record keeps its place, so it takes what others leave: a leader who was paused may have made it.
+    // Without a record it gets unreserved capacity only: a paused former leader may have created it.
     case Standing::kOwnRecord:
     case Standing::kStranger: break;
   }
@@ -413,7 +413,7 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
   std::vector<bool> allowed(candidates.size(), false);
   if (membershipOf(view, pod).standing != Standing::kStranger) return allowed;
 
-  // Preemption is rare, so the view keeps no index of pods by uid: one walk over them finds all victims.
+  // Preemption is rare, so the view has no index of pods by uid: one pass over the pods finds all victims.
   std::unordered_map<std::string_view, bool> evictable;
   for (const PreemptionCandidate& each : candidates) {
     for (const std::string_view uid : each.victimUids) evictable.emplace(uid, false);
@@ -426,7 +426,7 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
   }
   std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {
     const GuardNode* node = view.findNode(each.node);
-    // A node without victims is no preemption; kube-scheduler takes it for a fault of ours.
+    // A node without victims is no preemption; kube-scheduler would report it as an extender error.
     return node != nullptr && !node->reserved && !each.victimUids.empty() &&
            std::all_of(each.victimUids.begin(), each.victimUids.end(),
                        [&](std::string_view uid) { return evictable.at(uid); });

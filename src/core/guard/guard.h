@@ -15,72 +15,72 @@
 #include "core/guard/guard_view.h"
 #include "model/pod.h"
 
-// What kube-scheduler is told about one pod. The guard keeps strangers off places that a gang has reserved
-// and that kube-scheduler cannot see yet; it never frees anything by itself.
+// The answers to kube-scheduler about one pod. The guard keeps foreign pods off nodes that a gang has
+// reserved and kube-scheduler cannot see yet; it never frees anything by itself.
 //
-// Assumes: (1) kube-scheduler calls about one pod at a time and counts the pods that it has just placed, so
-// that two strangers never get the same unreserved room; (2) a caller's list is not the whole cluster; (3)
-// calls may be repeated or speculative: a decision changes nothing but the pod's own hold.
+// Assumes: (1) kube-scheduler asks about one pod at a time and counts the pods that it has just placed, so
+// two foreign pods never get the same unreserved capacity; (2) a caller's list is not the whole cluster; (3)
+// calls may be repeated or speculative: a decision changes only the pod's own hold.
 //
-// Who is a gang member: a pod whose controller is a TrainingJob of its own namespace that the view knows, and
-// whose name is that of a recorded place of its epoch. Labels only say where to look: anybody can write them.
+// A gang member is a pod with a TrainingJob of its own namespace as controller, which the view contains, and
+// with the name of a recorded member of its epoch. Labels only direct the look-up: any user can write them.
 //
-// Room: kube-scheduler counts bound pods itself, so where no gang is, every stranger passes, whatever our
-// numbers say. Refusing there by older news did harm: on 1.36.3 a pod whose victim was gone for
-// kube-scheduler, but not yet in our view, was refused its nominated node and had a second victim evicted.
-// Where members are bound our numbers count, less strangers on their way out: another scheduler's news of the
-// binding may be older than ours. Where members are still to be bound only our numbers count.
+// Capacity: kube-scheduler counts bound pods itself, so on nodes without gangs every foreign pod passes,
+// whatever the guard's view shows. A refusal by an older view is harmful: on 1.36.3 it refused a pod its
+// nominated node, because the view still had the pod's victim, and a second victim was evicted. On nodes with
+// bound members the guard's numbers count, less foreign pods that terminate: another scheduler may see the
+// binding later. On nodes with unbound members only the guard's numbers count.
 //
-// Strangers and holds: between kube-scheduler's decision and our watch there is a lag, in which our numbers
-// still offer room that is gone. On nodes without reservations kube-scheduler's own count closes it. On a
-// node with reserved places it cannot, as it does not know them; so of these at most one is offered to a pod,
-// the best by score, and held for it until the pod is seen bound or the hold runs out. Holding every node
-// offered was the alternative: one pod would then keep others off a whole cluster. Offering only one node at
-// all was the other: it would take preferences and spreading out of kube-scheduler's hands.
+// Foreign pods and holds: between kube-scheduler's decision and the guard's watch there is a lag, in which
+// the view still offers used capacity. On nodes without reservations kube-scheduler's own count covers it. On
+// nodes with reserved capacity that count is not enough. So the guard offers a pod at most one of those, the
+// best by score, and holds it until the pod is seen bound or the hold expires. (Lost: holding every offered
+// node. One pod would keep others off a whole cluster. Also lost: offering only one node at all. It would
+// disable kube-scheduler's preferences and spreading.)
 namespace trainyard::core {
 
-// Why a node was refused. Closed: a metric carries it as a label.
+// Why a node was refused. The set is closed: a metric has it as a label.
 enum class GuardReason {
-  kNotItsPlace,  // a gang member has its place on another node
+  kNotItsPlace,  // the gang member is assigned to another node
   kNotRecorded,  // controlled by a TrainingJob, but no current record names it
-  kAborting,     // its attempt is being given up
-  kUnknownNode,  // the view does not have the node
-  kReserved,     // reserved places leave too little
-  kRunning,      // members that are bound leave too little
-  kHeld,         // holds of other pods beside reserved places leave too little
-  kNotTheBest,   // has reserved places, and another node was offered instead
+  kAborting,     // its proposal is being aborted
+  kUnknownNode,  // the view does not contain the node
+  kReserved,     // reserved capacity leaves too little
+  kRunning,      // bound members leave too little
+  kHeld,         // holds of other pods beside reserved capacity leave too little
+  kNotTheBest,   // has reserved capacity, and another node was offered instead
 };
 inline constexpr std::size_t kGuardReasons = 8;
 [[nodiscard]] std::string_view toString(GuardReason reason);
 
-// Always to be told as unresolvable: a reservation is never to be evicted around.
+// Always returned as unresolvable: no eviction may work around a reservation.
 struct NodeRefusal {
   std::string_view node;     // as the caller wrote it
   std::string_view message;  // in FilterDecision::texts
 };
 
-// Views into the caller's names and into `texts`, which few nodes need many of: kube-scheduler adds refusals
-// up by their text.
+// Views into the caller's names and into `texts`. Most nodes share a few texts, because kube-scheduler adds
+// up refusals by their text.
 struct FilterDecision {
-  std::vector<std::string_view> accepted;  // in the order of the question
+  std::vector<std::string_view> accepted;  // in the order of the request
   std::vector<NodeRefusal> refused;
   std::array<std::size_t, kGuardReasons> refusedBy{};
-  // Where to hold room for this pod; an older hold of it is over in any case.
+  // The node on which to hold capacity for this pod; an older hold of the pod ends in any case.
   std::optional<model::NodeName> hold;
   std::deque<std::string> texts;
 };
 
-// kUnavailable when the view is older than the pod: its gang is not known yet, and the caller shall ask
-// again.
+// Returns kUnavailable if the view is older than the pod, so that its gang is not in it yet; the caller has
+// to repeat the call.
 [[nodiscard]] base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds,
                                                   const model::Pod& pod,
                                                   std::span<const std::string_view> names);
 
 inline constexpr int kMaxScore = 10;
 
-// A score from 0 to kMaxScore for each name, in their order. The assigned node of a member, and the node held
-// for a stranger, get 10. Other nodes get more the fewer GPUs would be left on them, and nothing when a
-// wholly free node would be broken up.
+// Returns a score from 0 to kMaxScore for each name, in their order. The assigned node of a member, and the
+// node held for a foreign pod, get 10. Other nodes get more the fewer GPUs would be left on them, and 0 if
+// the pod would break up a wholly free node.
 [[nodiscard]] std::vector<int> prioritize(const GuardView& view, const Holds& holds, const model::Pod& pod,
                                           std::span<const std::string_view> names);
 
@@ -90,8 +90,8 @@ struct PreemptionCandidate {
   std::vector<std::string_view> victimUids;
 };
 
-// For each candidate whether it may be taken: never on behalf of a gang's pod, never where a reservation is,
-// never a gang's pod as a victim, nor one that the view does not know.
+// Returns whether each candidate may be preempted. No preemption happens for a gang's pod or on a node with a
+// reservation. No gang's pod is a victim, nor a pod that the view does not contain.
 [[nodiscard]] std::vector<bool> mayPreempt(const GuardView& view, const model::Pod& pod,
                                            std::span<const PreemptionCandidate> candidates);
 

@@ -16,20 +16,20 @@ struct Hold {
   base::Instant until{};
 };
 
-// Rooms that were offered to strangers and are not seen taken yet, at most one for each pod. Advisory: lost
-// with the process, without harm. Time comes in as an argument.
+// Capacity that was offered to foreign pods and is not seen used yet, at most one hold per pod. Advisory:
+// losing it with the process does no harm. Time comes in as an argument.
 class Holds {
  public:
   // Replaces what the pod held before.
   void put(const model::Uid& pod, Hold hold);
   void drop(const model::Uid& pod);
-  // Drops what is due at `now`.
+  // Drops the holds that have expired at `now`.
   void expire(base::Instant now);
 
   [[nodiscard]] std::size_t size() const { return byPod_.size(); }
-  // nullptr when the pod holds nothing.
+  // Returns nullptr if the pod holds nothing.
   [[nodiscard]] const Hold* find(const model::Uid& pod) const;
-  // Everything held on that node; nullptr when nothing is.
+  // Returns the sum of all holds on the node; nullptr if there are none.
   [[nodiscard]] const model::Resources* on(std::string_view node) const;
 
  private:
@@ -40,7 +40,7 @@ class Holds {
   void subtract(const Hold& hold);
 
   std::unordered_map<model::Uid, Hold> byPod_;
-  // Kept up to date with byPod_, since filter asks for every node and there may be thousands of holds.
+  // Updated together with byPod_: filter reads it for every node, and there may be thousands of holds.
   struct TextHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const noexcept {

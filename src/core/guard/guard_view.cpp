@@ -9,8 +9,8 @@ namespace {
 
 void count(const Ledger::Holding& holding, GuardNode& node) {
   const model::Pod* pod = holding.pod;
-  // Of a job that the snapshot has. A pod that only says so could otherwise keep others off a node for as
-  // long as it likes not to be bound; and where a job is really gone, its pods follow.
+  // A job of the snapshot. A pod that only claims a job could otherwise keep others off a node while it stays
+  // unbound; and the pods of a deleted job are deleted soon after it.
   const bool ofGang = holding.job != nullptr;
   const bool bound = pod != nullptr && pod->bound();
   if (ofGang && bound) {

@@ -14,29 +14,29 @@ namespace trainyard::core {
 
 class Ledger;
 
-// What the guard knows of one node.
+// The view of one node.
 struct GuardNode {
   const model::Node* node = nullptr;
-  // After bound pods, places of gangs, and released pods of gangs. Not after other pods that wait for this
-  // one node only: kube-scheduler decides among strangers.
+  // The free capacity after bound pods, assigned nodes of gangs and released pods of gangs. Other unbound
+  // pods that are pinned to this node do not count: kube-scheduler decides between foreign pods.
   model::Resources free = {};
-  // Of bound strangers that are being deleted.
+  // Requests of bound foreign pods that are being deleted.
   model::Resources leaving = {};
   std::int64_t gpus = 0;  // allocatable
   std::int64_t freeGpus = 0;
   std::int64_t reservedGpus = 0;  // of members that are not bound yet
-  std::int64_t runningGpus = 0;   // of members that are
-  // A member that is not bound yet has its place here: kube-scheduler does not know and would give it away.
+  std::int64_t runningGpus = 0;   // of bound members
+  // An unbound member is assigned to this node: kube-scheduler cannot see it and would give the node away.
   bool reserved = false;
   // A member is bound here.
   bool running = false;
 };
 
-// A snapshot made ready for questions about single pods. Immutable; any number of threads may ask.
+// A snapshot prepared for questions about single pods. Immutable; any number of threads may read it.
 class GuardView {
  public:
   explicit GuardView(model::Snapshot snapshot);
-  // `ledger` is that of the snapshot.
+  // `ledger` must be that of the snapshot.
   GuardView(model::Snapshot snapshot, const Ledger& ledger);
   GuardView(const GuardView&) = delete;
   GuardView& operator=(const GuardView&) = delete;
@@ -44,7 +44,7 @@ class GuardView {
   [[nodiscard]] const model::Snapshot& snapshot() const { return snapshot_; }
   // Sorted by name.
   [[nodiscard]] const std::vector<GuardNode>& nodes() const { return nodes_; }
-  // nullptr for a node that the snapshot does not have.
+  // Returns nullptr for a node that the snapshot does not have.
   [[nodiscard]] const GuardNode* findNode(std::string_view name) const;
   [[nodiscard]] const model::Job* findJob(const model::Uid& uid) const;
 

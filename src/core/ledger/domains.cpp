@@ -35,7 +35,7 @@ void Domains::build(const Nodes& nodes, const std::vector<model::TopologyLevel>&
     return steps_.begin() + static_cast<std::ptrdiff_t>(node * levels_.size());
   };
   const auto width = static_cast<std::ptrdiff_t>(levels_.size());
-  // The last step is the node's name: the order is total.
+  // The last step is the node's name, which makes the order total.
   std::sort(nodeAt_.begin(), nodeAt_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::lexicographical_compare(stepsOf(a), stepsOf(a) + width, stepsOf(b), stepsOf(b) + width);
   });
@@ -51,7 +51,7 @@ void Domains::readSteps(const model::Node& node) {
   steps_.resize(first + levels_.size());
   steps_[first + last] = {0, node.name.str()};
   if (node.labels.find(levels_[last].labelKey) != nullptr) ++levels_[last].labelled;
-  // From the tightest outwards, so that a missing step copies what stands in for it.
+  // From the tightest level outwards, so that a missing step copies its stand-in.
   Step standIn{static_cast<std::uint32_t>(last), node.name.str()};
   for (std::size_t level = last; level-- > 1;) {
     const std::string* value = node.labels.find(levels_[level].labelKey);

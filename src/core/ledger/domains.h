@@ -14,21 +14,21 @@
 
 namespace trainyard::core {
 
-// The network as a tree over the nodes, read from their labels. Level 0 is the whole cluster, then come the
-// configured levels from the widest to the tightest; the last one always is the single node.
+// The network as a tree over the nodes, read from their labels. Level 0 is the whole cluster; the configured
+// levels follow from the widest to the tightest; the last one always is the single node.
 //
-// A domain is keyed by its whole path: rack r1 of zone a and rack r1 of zone b are two racks.
-// A node without the label of a level belongs to an unnamed domain there, which holds exactly the nodes that
-// share its next tighter labelled domain, or itself alone. So missing labels never lump strangers together,
-// and racks stay racks on a cluster that labels neither zones nor blocks. (Lost: one unnamed domain for all
+// A domain is keyed by its whole path: rack r1 of zone a and rack r1 of zone b are two racks. A node without
+// the label of a level belongs to an unnamed domain there. That domain holds exactly the nodes that share its
+// next tighter labelled domain, or the node alone. So missing labels never lump unrelated nodes together, and
+// racks stay racks on a cluster that labels neither zones nor blocks. (Lost: one unnamed domain for all
 // unlabelled nodes, which would call nodes "one rack" that are not.) An empty label value counts as missing.
 // The node level is keyed by the node's name, not by its hostname label, which may be missing or repeated.
 //
-// Nodes are laid out in path order, so that every domain is one range of positions: loops need no strings.
-// Depends on names and labels only: keep it while those do not change.
+// Nodes are stored in path order, so every domain is one range of positions and loops need no strings. The
+// tree depends on names and labels only, and stays valid while those do not change.
 class Domains {
  public:
-  // `nodes` in the order of Snapshot::nodes and Ledger::nodes(): sorted by name. Keeps no reference to them.
+  // `nodes` are in the order of Snapshot::nodes and Ledger::nodes(): sorted by name. No reference is kept.
   Domains(const model::SharedList<model::Node>& nodes, const std::vector<model::TopologyLevel>& levels);
   Domains(const std::vector<const model::Node*>& nodes, const std::vector<model::TopologyLevel>& levels);
 
@@ -50,18 +50,18 @@ class Domains {
   [[nodiscard]] std::optional<std::size_t> findLevel(std::string_view name) const;
 
   [[nodiscard]] std::size_t nodeCount() const { return nodeAt_.size(); }
-  // Index into Snapshot::nodes (and Ledger::nodes()) of the node at a position, and the way back.
+  // The index into Snapshot::nodes (and Ledger::nodes()) of the node at a position, and the reverse.
   [[nodiscard]] std::uint32_t nodeAt(std::size_t position) const { return nodeAt_[position]; }
   [[nodiscard]] std::uint32_t positionOf(std::size_t node) const { return positionOf_[node]; }
 
   // The domain at `level` that holds the position.
   [[nodiscard]] Range domainOf(std::size_t level, std::size_t position) const;
-  // "zone-a/b1/r3": the named steps from the widest on; an unnamed domain shows what its nodes share in
-  // parentheses: "zone-a/(n5)". "" for the whole cluster.
+  // "zone-a/b1/r3": the named steps from the widest on; an unnamed domain shows the name that its nodes share
+  // in parentheses: "zone-a/(n5)". "" for the whole cluster.
   [[nodiscard]] std::string path(std::size_t level, std::size_t position) const;
 
  private:
-  // One step of a node's path. `source` is 0 for a named domain; otherwise the level whose label stands in.
+  // One step of a node's path. `source` is 0 for a named domain; otherwise the level of the stand-in label.
   struct Step {
     std::uint32_t source = 0;
     std::string text;
@@ -77,7 +77,7 @@ class Domains {
   void findRanges();
 
   std::vector<Level> levels_;
-  std::vector<Step> steps_;  // of node i: levels_.size() entries from i * levels_.size()
+  std::vector<Step> steps_;  // node i has levels_.size() entries from i * levels_.size()
   std::vector<std::uint32_t> nodeAt_;
   std::vector<std::uint32_t> positionOf_;
 };

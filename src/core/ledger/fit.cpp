@@ -23,7 +23,7 @@ bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// Set and removed by Kubernetes, not by people: node-lifecycle controller, kubelet, cloud provider.
+// Taints set and removed by Kubernetes, not by people: node lifecycle controller, kubelet, cloud provider.
 bool setByKubernetes(const Taint& taint) {
   return startsWith(taint.key, "node.kubernetes.io/") ||
          startsWith(taint.key, "node.cloudprovider.kubernetes.io/");
@@ -40,7 +40,7 @@ bool toleratedBy(const PodShape& shape, const Taint& taint) {
                      [&](const Toleration& toleration) { return tolerates(toleration, taint); });
 }
 
-// The first taint that keeps the pod away, as kube-scheduler finds it.
+// Returns the first taint that the pod does not tolerate, as kube-scheduler finds it.
 template <typename Relevant>
 const Taint* firstUntolerated(const model::Node& node, const PodShape& shape, Relevant relevant) {
   for (const Taint& taint : node.taints) {
@@ -54,7 +54,7 @@ bool cordonTolerated(const PodShape& shape) {
   return toleratedBy(shape, Taint{std::string(kUnschedulableTaint), "", TaintEffect::kNoSchedule});
 }
 
-// As Go's strconv.ParseInt(text, 10, 64): an optional sign, digits, nothing else, in range.
+// Parses as Go's strconv.ParseInt(text, 10, 64): an optional sign, digits, nothing else, in range.
 std::optional<std::int64_t> parseInteger(std::string_view text) {
   if (startsWith(text, "+")) {
     text.remove_prefix(1);
@@ -74,7 +74,7 @@ bool compares(const std::string& present, const SelectorRequirement& requirement
   return requirement.op == SelectorOperator::kGt ? *have > *bound : *have < *bound;
 }
 
-// `present` is the label's or field's value; nullptr when the node has none.
+// `present` is the value of the label or field; nullptr if the node has none.
 bool requirementHolds(const SelectorRequirement& requirement, const std::string* present) {
   const auto listed = [&] {
     return std::find(requirement.values.begin(), requirement.values.end(), *present) !=
@@ -93,7 +93,7 @@ bool requirementHolds(const SelectorRequirement& requirement, const std::string*
 
 bool fieldHolds(const SelectorRequirement& requirement, const model::Node& node) {
   const bool known = requirement.op == SelectorOperator::kIn || requirement.op == SelectorOperator::kNotIn;
-  // The API accepts metadata.name with In or NotIn and one value; kube-scheduler matches nothing otherwise.
+  // The API accepts metadata.name with In or NotIn and one value; kube-scheduler matches no other form.
   if (requirement.key != "metadata.name" || !known || requirement.values.size() != 1) return false;
   return requirementHolds(requirement, &node.name.str());
 }
@@ -120,7 +120,7 @@ bool reachesVolumes(const PodShape& shape, const model::Node& node) {
                      [&](const auto& terms) { return anyHolds(terms, node); });
 }
 
-// The first entry of nodeSelector that the node does not carry.
+// Returns the first entry of nodeSelector that the node lacks.
 const std::pair<std::string, std::string>* missingSelector(const PodShape& shape, const model::Node& node) {
   for (const auto& entry : shape.nodeSelector.entries()) {
     const std::string* value = node.labels.find(entry.first);
@@ -143,7 +143,7 @@ std::string describe(const Taint& taint) {
                      effectName(taint.effect));
 }
 
-// A cordoned node carries the matching taint as well; kCordoned has spoken for it.
+// A cordoned node has the matching taint as well, which kCordoned already covers.
 bool troubleTaint(const Taint& taint) { return setByKubernetes(taint) && taint.key != kUnschedulableTaint; }
 bool lastingTaint(const Taint& taint) { return !setByKubernetes(taint); }
 bool cordonTaint(const Taint& taint) { return taint.key == kUnschedulableTaint; }
@@ -207,7 +207,7 @@ std::optional<NodeMisfitReason> nodeRefusal(const model::Node& node, const PodSh
   if (node.deleting) return NodeMisfitReason::kDeleting;
   if (!node.ready) return NodeMisfitReason::kNotReady;
   if (node.unschedulable && !cordonTolerated(shape)) return NodeMisfitReason::kCordoned;
-  // Most nodes with taints are there for pods that tolerate them all: then it does not matter which they are.
+  // Fast path: most nodes with taints serve pods that tolerate all of them.
   if (firstUntolerated(node, shape, anyTaint) == nullptr) return labelMisfitReason(node, shape);
   if (firstUntolerated(node, shape, cordonTaint) != nullptr) return NodeMisfitReason::kCordoned;
   if (firstUntolerated(node, shape, troubleTaint) != nullptr) return NodeMisfitReason::kNodeTrouble;

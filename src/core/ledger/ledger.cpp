@@ -38,13 +38,13 @@ void Ledger::follow(const model::Snapshot& snapshot) {
   if (podsChanged) owners.insert(owners.end(), claimants_.begin(), claimants_.end());
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-  // All first: what is left of an owner that changed may point to objects that are gone.
+  // Forgets all changed owners first: their entries may point to objects that no longer exist.
   for (const model::Uid& owner : owners) forgetOwner(owners_[owner]);
   for (const model::Uid& owner : owners) countOwner(owner);
   addUpChanged();
 }
 
-// Another set of names gives other indices: then everything is counted anew.
+// A different set of names changes all indices, so everything is counted again.
 void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
   if (nodes.isSameAs(nodeList_)) return;
   ++versionWithoutJobs_;
@@ -54,7 +54,7 @@ void Ledger::followNodes(const model::SharedList<model::Node>& nodes) {
       nodes_[i].node = nodes[i].get();
       markChanged(i);
     }
-    // The names that the index refers to are those of the objects that it was made of.
+    // The index refers to names inside the node objects, so it is rebuilt for the new ones.
     byName_ = NameIndex(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) byName_.add(nodes[i]->name.str(), i);
     nodeList_ = nodes;
@@ -90,7 +90,7 @@ std::vector<model::Uid> Ledger::followJobs(const model::SharedList<Job>& jobs) {
 void Ledger::replaceJob(const JobPtr& before, const JobPtr& after) {
   if (before && (!after || before->uid != after->uid)) {
     claimants_.erase(before->uid);
-    // Of equal uids, which the API never makes, the first by name counts, as it did when it came.
+    // The API never creates two jobs of one uid; if it did, the first by name would count.
     const auto known = owners_.find(before->uid);
     if (known != owners_.end() && known->second.job == before) known->second.job = nullptr;
   }
@@ -154,8 +154,8 @@ void Ledger::add(std::size_t node, Entry entry) {
 
 void Ledger::markChanged(std::size_t node) { changed_.push_back(static_cast<std::uint32_t>(node)); }
 
-// Many are added up by halves: each walk over what a node holds is as long as all names that its pods have
-// made up, and nobody but the kubelet bounds how many pods name a node.
+// Many entries are summed by halves. Each subtraction walks all resource names that the node's pods use, and
+// only the kubelet bounds how many pods name a node.
 void Ledger::subtractAll(std::span<const Entry> entries, WhichEntries which, Resources& from) {
   constexpr std::size_t kFew = 16;
   if (entries.size() <= kFew) {
@@ -172,8 +172,8 @@ void Ledger::subtractAll(std::span<const Entry> entries, WhichEntries which, Res
   }
 }
 
-// From the start and not by differences: sums saturate, so that what was added need not be what can be
-// subtracted.
+// Sums up from the start, not by differences: sums saturate, so an added amount may not be
+// subtractable.
 void Ledger::addUpChanged() {
   std::sort(changed_.begin(), changed_.end());
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());

@@ -16,37 +16,37 @@
 
 namespace trainyard::core {
 
-// Free room of every node, after everything that holds or will hold some of it, and who holds it.
+// The free capacity of every node, after everything that uses or will use it, and the users of the rest.
 //
-// Counted, per node (docs/architecture.md, "What counts as used"):
+// What counts as used, per node (docs/architecture.md, "What counts as used"):
 //  - bound pods that are not finished, terminating ones included;
-//  - members that were let go to the node and are not bound yet, whether or not their job still exists;
-//  - places of every job's placed record and proposal that no counted pod fills yet, with the template's
+//  - members that were released to the node and are not bound yet, whether or not their job still exists;
+//  - assigned nodes of every job's placed record and proposal without a counted pod, with the template's
 //    requests (an Aborting proposal included, until it is gone from the record). A member that exists on its
-//    place, bound or pinned, counts by its own requests instead: admission may have enlarged it.
-// Not counted are places
-//  - of members that have succeeded: nothing will run there again in this epoch;
-//  - of jobs that are finished or being deleted: they hold what their pods hold and will get no others;
-//  - that a proposal gives up (`remove`; everything placed for a Restart): only their pods count, while they
-//    last, and the proposal's places inherit from them: per node the larger of both, not their sum;
-//  - in a proposal with victims, as far as the victims still hold the room themselves.
+//    assigned node, bound or pinned, counts by its own requests instead: admission may have enlarged it.
+// Assigned nodes do not count
+//  - for members that have succeeded: they do not run again in this epoch;
+//  - for jobs that are finished or being deleted: they use what their pods use and get no other nodes;
+//  - that a proposal removes (`remove`; everything placed for a Restart): only their pods count while they
+//    exist, and the proposal's additions inherit from them: per node the larger of both, not their sum;
+//  - in a proposal with victims, as far as the victims still use the capacity themselves.
 //
-// Followed from snapshot to snapshot it costs what has changed: whatever has one owner (a job with its pods
-// and places, or a pod of nobody's) is counted anew when any of it changed, and only the nodes touched are
-// added up anew. Assumes that snapshots share what did not change: the same pointer is the same value. It
-// keeps its snapshot's objects alive.
+// To follow a new snapshot costs only what has changed. Everything with one owner (a job with its pods and
+// assigned nodes, or a pod without an owner) is counted again when any of it changed, and only the affected
+// nodes are summed up again. Assumes that snapshots share unchanged objects: the same pointer is the same
+// value. The ledger keeps its snapshot's objects alive.
 class Ledger {
  public:
   Ledger() = default;
   explicit Ledger(const model::Snapshot& snapshot) { follow(snapshot); }
 
-  // Equal to a new one of this snapshot; what was taken is given back.
+  // Makes the ledger equal to a new one of this snapshot; all takes are given back.
   void follow(const model::Snapshot& snapshot);
 
   struct NodeRoom {
     const model::Node* node = nullptr;
-    model::Resources free;  // may be negative where the node is over-committed
-    // GPUs of that, and of all that the node has: asked of thousands of nodes for each placement.
+    model::Resources free;  // may be negative if the node is over-committed
+    // The GPUs in `free` and on the node: every placement reads them for thousands of nodes.
     std::int64_t freeGpus = 0;
     std::int64_t gpus = 0;
 
@@ -60,51 +60,51 @@ class Ledger {
     }
   };
 
-  // One pod, or the pod-less places of one role of a job, or what a plan of this cycle took.
+  // One pod, or the assigned nodes without pods of one role, or the capacity that a plan of this cycle took.
   struct Holding {
     const model::Job* job = nullptr;  // nullptr: a pod of none of the snapshot's jobs
-    const model::Pod* pod = nullptr;  // nullptr: places
+    const model::Pod* pod = nullptr;  // nullptr: assigned nodes
     const model::Resources& amount;
   };
 
   // In the order of Snapshot::nodes: sorted by name.
   [[nodiscard]] const std::vector<NodeRoom>& nodes() const { return nodes_; }
-  // The pods that name a TrainingJob as their owner.
+  // The pods with a TrainingJob as their owner.
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
-  // Another number whenever any node's room or holders may have changed.
+  // Changes whenever the free capacity or the holdings of any node may have changed.
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  // Another number whenever freeWithoutJobs() of any node may have changed.
+  // Changes whenever freeWithoutJobs() of any node may have changed.
   [[nodiscard]] std::uint64_t versionWithoutJobs() const { return versionWithoutJobs_; }
-  // Another number whenever anything was taken or given back since the last follow(); 0: nothing was.
+  // Changes with every take or giveBack since the last follow(); 0: none.
   [[nodiscard]] std::uint64_t takes() const { return takes_; }
-  // The snapshot's job of this uid; null where there is none.
+  // The snapshot's job of this uid; null if there is none.
   [[nodiscard]] std::shared_ptr<const model::Job> jobOf(const model::Uid& uid) const {
     const Owner* owner = findOwner(uid);
     return owner == nullptr ? nullptr : owner->job;
   }
-  // Index into nodes(); empty for a node that does not exist.
+  // Index into nodes(); nullopt for a node that does not exist.
   [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
 
-  // What would be free of the node if no TrainingJob of the snapshot held anything.
+  // The free capacity of the node if no TrainingJob of the snapshot used anything.
   [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const;
-  // The same of most nodes without a copy: what the node has, where nobody else holds any of it; else `into`.
+  // The same without a copy for most nodes: the node's capacity if no other pod uses it; else `into`.
   [[nodiscard]] const model::Resources& freeWithoutJobs(std::size_t node, model::Resources& into) const;
 
-  // Whether members of a job other than `asking` are on the node or have places there, and others of it have
-  // theirs elsewhere. What take() took does not count.
+  // Returns true if a job other than `asking` has members or assignments both on this node and on others.
+  // What take() took does not count.
   [[nodiscard]] bool hostsSpreadGang(std::size_t node, const model::Job* asking) const;
 
-  // Takes room for `count` members, as a plan of this cycle does; `by` makes the holder known to holdings().
+  // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in holdings().
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr);
   void giveBack(std::size_t node, const model::Resources& requests, int count,
                 const model::Job* by = nullptr);
 
-  // For questions only (WhatIf): changes the free room and nobody's holdings.
+  // For WhatIf only: changes the free capacity and no holdings.
   void raise(std::size_t node, const model::Resources& amount) { nodes_[node].add(amount); }
   void lower(std::size_t node, const model::Resources& amount) { nodes_[node].subtract(amount); }
 
-  // Calls visit(const Holding&) for everything that holds room of the node: pods by name, then places by job
-  // name, then what take() took.
+  // Calls visit(const Holding&) for everything that uses capacity of the node: pods by name, then assigned
+  // nodes by job name, then what take() took.
   template <typename Visit>
   void forEachHolding(std::size_t node, Visit visit) const {
     for (const Entry& entry : entries_[node]) visit(holdingOf(entry));
@@ -123,11 +123,11 @@ class Ledger {
     const model::Pod* pod = nullptr;
     model::Resources places = {};  // without a pod
   };
-  // Whatever names one TrainingJob: the job itself, its pods, its places.
+  // Everything that names one TrainingJob: the job itself, its pods, its assigned nodes.
   struct Owner {
     OwnerId id = kNobodys;
     std::shared_ptr<const model::Job> job = nullptr;
-    std::vector<std::uint32_t> nodes = {};  // that it has entries on
+    std::vector<std::uint32_t> nodes = {};  // nodes with entries of this owner
   };
   class Counter;
 
@@ -158,13 +158,13 @@ class Ledger {
 
   std::vector<NodeRoom> nodes_;
   NameIndex byName_{0};
-  std::vector<std::vector<Entry>> entries_;  // by node: pods by name, then places by job name
+  std::vector<std::vector<Entry>> entries_;  // by node: pods by name, then assigned nodes by job name
   std::unordered_map<model::Uid, Owner> owners_;
-  std::set<model::Uid> claimants_;  // jobs whose proposals wait for victims: they depend on other jobs' pods
+  std::set<model::Uid> claimants_;  // jobs with proposals that wait for victims: other jobs' pods affect them
   OwnerId lastOwner_ = kNobodys;
   std::uint64_t version_ = 0;
   std::uint64_t versionWithoutJobs_ = 0;
-  std::vector<std::uint32_t> changed_;  // nodes to add up anew, with repetitions
+  std::vector<std::uint32_t> changed_;  // nodes to sum up again, with duplicates
   std::vector<std::pair<std::size_t, Entry>> taken_;
   std::uint64_t takes_ = 0;
 };

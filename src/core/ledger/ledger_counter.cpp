@@ -14,25 +14,25 @@ using model::Pod;
 using model::Proposal;
 using model::Resources;
 
-// Where a pod of nobody's holds room: its node, once bound. Those that are merely pinned to a node do not
-// count before, and those of DaemonSets are bound at once: whoever names a scheduler that does not exist
-// would keep all nodes for nothing. nullptr: nowhere.
+// Returns the node where a pod without a job uses capacity: its node, once it is bound. A pod that is only
+// pinned to a node does not count: with a scheduler that does not exist, it would block all nodes for
+// nothing. DaemonSet pods are bound at once. nullptr: no node.
 const model::NodeName* heldNode(const Pod& pod) {
   return pod.finished() || !pod.bound() ? nullptr : &pod.node;
 }
 
-// Whether nothing but its scheduler keeps the pod from a node. Nobody binds a pod that is being deleted.
+// Returns true if only the scheduler keeps the pod from a node. A pod that is being deleted is never bound.
 bool mayBeBound(const Pod& pod) {
   return !pod.finished() && !pod.bound() && pod.pinned && !pod.gated && !pod.terminating;
 }
 
-// The uid alone proves nothing: a controller reference can be copied, into another namespace too, and labels
-// name a place for anybody who writes them.
+// The uid alone proves nothing: a controller reference can be copied, even into another namespace, and any
+// user can write the labels.
 bool isMember(const Pod& pod, const Job* job) {
   return job != nullptr && job->key.ns == pod.key.ns && namedAsMember(pod, *job);
 }
 
-// The places to which a job's record lets members go, to look up many.
+// The assigned nodes to which a job's record releases members, indexed for many look-ups.
 class LetGo {
  public:
   explicit LetGo(const Job& job) {
@@ -72,7 +72,7 @@ class LetGo {
   std::vector<Place> places_;
 };
 
-// Moves as much as possible of `wanted` onto `credit`: what stays in `wanted` is not covered yet.
+// Moves as much as possible of `wanted` onto `credit`; the rest of `wanted` is not covered yet.
 void spend(Resources& wanted, Resources& credit) {
   const auto move = [](std::int64_t& want, std::int64_t& have) {
     const std::int64_t covered = std::max<std::int64_t>(0, std::min(want, have));
@@ -97,8 +97,8 @@ bool givesUp(const Proposal& proposal) {
   return !proposal.remove.empty() || proposal.kind == model::ProposalKind::kRestart;
 }
 
-// Places that the proposal gives up are not held open: only their pods count, while they last. Nor are those
-// of members that have ended well.
+// Assigned nodes that the proposal removes are not kept: only their pods count while they exist. Those of
+// members that have succeeded are not kept either.
 Assignment keptOf(const Assignment& assignment, const model::Placed& placed, const Proposal* givingUp) {
   std::vector<int> kept;
   for (const int index : assignment.indices.values()) {
@@ -110,8 +110,8 @@ Assignment keptOf(const Assignment& assignment, const model::Placed& placed, con
 
 }  // namespace
 
-// What is bound counts for what it is. Of what is not, only members that a record lets go to that node:
-// owner reference, labels and affinity can be written by anybody, for pods that nobody will ever bind.
+// A bound pod counts where it is. An unbound pod counts only if a record releases it to that node: any user
+// can write owner reference, labels and affinity, on pods that are never bound.
 std::optional<std::size_t> Ledger::Counter::nodeOf(const Ledger& ledger, const Pod& pod, const Job* job) {
   if (!mayBeBound(pod)) return nodeOfStranger(ledger, pod);
   return isMember(pod, job) && LetGo(*job).has(pod) ? ledger.find(*pod.pinned) : std::nullopt;
@@ -141,7 +141,7 @@ void Ledger::Counter::count(const JobPods& pods) {
 void Ledger::Counter::countPlaces(const Job& job) {
   const auto& placed = job.status.gang.placed;
   const auto& proposal = job.status.gang.proposal;
-  // A job that is being deleted gives up what runs, but an attempt under way may still release members.
+  // A job that is being deleted gives up its placement, but its proposal may still release members.
   const bool running = placed && !job.deleting;
   if ((!running && !proposal) || job.finished()) return;
   std::sort(members_.begin(), members_.end(),
@@ -164,7 +164,7 @@ void Ledger::Counter::countPlaces(const Job& job) {
   for (const Assignment& assignment : proposal->add) hold(job, assignment, proposal->epoch, credits);
 }
 
-// The new place inherits from the pod that it replaces: per node the larger of both counts, not their sum.
+// A new member inherits from the pod that it replaces: per node the larger of both counts, not their sum.
 void Ledger::Counter::creditReplaced(const Proposal& proposal, Credits& credits) const {
   for (const auto& [pod, node] : members_) {
     const bool replaced =
@@ -188,7 +188,7 @@ void Ledger::Counter::creditVictims(const Proposal& proposal, Credits& credits) 
   }
 }
 
-// Counts the members of `assignment` that no pod fills.
+// Counts the members of `assignment` that have no pod.
 void Ledger::Counter::hold(const Job& job, const Assignment& assignment, std::int64_t epoch,
                            Credits& credits) {
   const auto node = ledger_.find(assignment.node);

@@ -11,21 +11,21 @@
 
 namespace trainyard::core {
 
-// Private to the ledger: what one job, its pods and its places hold, as ledger.h says.
+// Private to the ledger: counts what one job, its pods and its assigned nodes use, by the rules of ledger.h.
 class Ledger::Counter {
  public:
   Counter(Ledger& ledger, Owner& owner) : ledger_(ledger), owner_(owner) {}
 
-  // `pods`: whatever names the owner's uid.
+  // `pods` are all pods that name the owner's uid.
   void count(const JobPods& pods);
 
-  // Where a pod of no TrainingJob holds room.
+  // Returns the node where a foreign pod uses capacity.
   [[nodiscard]] static std::optional<std::size_t> nodeOfStranger(const Ledger& ledger, const model::Pod& pod);
 
  private:
   struct MemberPod {
     const model::Pod* pod = nullptr;
-    std::optional<std::size_t> node;  // where it is counted
+    std::optional<std::size_t> node;  // the node that it counts on
 
     [[nodiscard]] auto identity() const {
       return std::tuple(std::string_view(pod->member->role), pod->member->index, pod->member->epoch);

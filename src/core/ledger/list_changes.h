@@ -4,16 +4,16 @@
 
 namespace trainyard::core {
 
-// Calls changed(before, after) for every object that one of two versions of a list has and the other has not,
-// or has another version of; nullptr: was not there, is gone. Both are sorted by key. Costs a comparison of
-// pointers for each object that did not change.
+// Calls changed(before, after) for every object that differs between two versions of a list; nullptr stands
+// for an object that is new or removed. Both lists are sorted by key. An unchanged object costs one
+// comparison of pointers.
 template <typename T, typename Changed>
 void forEachChange(const model::SharedList<T>& before, const model::SharedList<T>& after, Changed changed) {
   if (before.isSameAs(after)) return;
   static const typename model::SharedList<T>::Pointer kNone;
   auto old = before.begin();
   for (const auto& each : after) {
-    // Equal pointers are most of them, and need no look at the objects.
+    // Fast path: most pointers are equal and need no look at the objects.
     if (old != before.end() && *old == each) {
       ++old;
       continue;

@@ -24,7 +24,7 @@ bool recorded(const std::vector<model::Assignment>& assignments, std::string_vie
   });
 }
 
-// Pods of one job by name; finds the pod of a member if it is of the right epoch.
+// The pods of one job by name; finds the pod of a member if it has the right epoch.
 class PodIndex {
  public:
   PodIndex(const model::Job& job, const JobPods& pods) : job_(job) {
@@ -65,7 +65,7 @@ MemberEnd endOf(const model::Pod& pod, const model::Role* role) {
   return failed ? MemberEnd::kFailed : MemberEnd::kSucceeded;
 }
 
-// As model::podName writes it; asked for every pod of a cluster, therefore without making a string.
+// Compares with the result of model::podName without creating a string: it runs for every pod of a cluster.
 bool namedAsMember(const model::Pod& pod, const model::Job& job) {
   if (!pod.member) return false;
   std::string_view rest = pod.key.name;

@@ -10,47 +10,47 @@
 
 namespace trainyard::core {
 
-// A place in the gang, with the pod that fills it if there is one.
+// A member of the gang by its record, with its pod if that exists.
 struct Member {
   std::string role;
   int index = 0;
   model::NodeName node;             // assigned
-  const model::Pod* pod = nullptr;  // of this job and epoch; nullptr while missing
+  const model::Pod* pod = nullptr;  // of this job and epoch; nullptr if missing
   std::int64_t epoch = 0;
-  bool succeeded = false;  // has ended well, whether or not its pod is still there
-  bool failed = false;     // its program ended with an error, or its node ended it
+  bool succeeded = false;  // has ended well, whether or not its pod still exists
+  bool failed = false;     // its program or its node ended it with a failure
 };
 
-// How a member has ended: as its pod; or, while containers that admission added to the pod still run, as
-// those of its template, once all of them have.
+// How a member has ended: as its pod; or, while containers that admission added to the pod still run, as the
+// containers of its template once all of these have ended.
 enum class MemberEnd { kNone, kSucceeded, kFailed };
 [[nodiscard]] MemberEnd endOf(const model::Pod& pod, const model::Role* role);
 
-// Whether the pod's name is that of the member which its labels claim it to be. Labels can be written by
-// anybody and be the same on many pods; a name can be had by one pod only.
+// Returns true if the pod has the name of the member in its labels. Any user can write labels, and many pods
+// can have equal ones; only one pod can have a name.
 [[nodiscard]] bool namedAsMember(const model::Pod& pod, const model::Job& job);
 
-// Whether a record has, or once had, a place for the pod: by its name, of an epoch that the job has reached.
-// Everything else that names the job as its owner says so by itself.
+// Returns true if a record has, or once had, a member with the pod's name and epoch. Other pods that name the
+// job as their owner are only claimed to be members.
 [[nodiscard]] bool wasMember(const model::Pod& pod, const model::Job& job);
-// That the record has reached.
+// The highest epoch in the record.
 [[nodiscard]] std::int64_t newestEpoch(const model::GangRecord& gang);
 
-// Every member that `record` says is placed, each with the pod of its name, owner and epoch.
+// Returns every member that `placed` lists, each with the pod of its name, owner and epoch.
 [[nodiscard]] std::vector<Member> placedMembers(const model::Job& job, const model::Placed& placed,
                                                 const JobPods& pods);
-// Every member that the proposal adds.
+// Returns every member that the proposal adds.
 [[nodiscard]] std::vector<Member> addedMembers(const model::Job& job, const model::Proposal& proposal,
                                                const JobPods& pods);
-// The placed members that the proposal takes away.
+// Returns the placed members that the proposal removes.
 [[nodiscard]] std::vector<Member> removedMembers(const model::Job& job, const model::Proposal& proposal,
                                                  const JobPods& pods);
 
-// Whether the pod belonged to a TrainingJob of the same name that is gone.
+// Returns true if the pod belonged to a deleted TrainingJob of the same name.
 [[nodiscard]] bool isOfFormerJob(const model::Pod& pod, const model::Job& job);
 
-// Pods of the job that no record names: of an older epoch, or created late by a leader that had lost its
-// lease.
+// Returns the pods of the job that no record names: pods of an older epoch, or created late by a leader that
+// had lost its lease.
 [[nodiscard]] std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods);
 
 }  // namespace trainyard::core

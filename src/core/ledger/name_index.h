@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-// Positions by text, for a list that is looked up many times and then thrown away: one block of memory, where
-// a map would allocate for each entry. The texts must outlive it; of equal ones the first counts.
+// Positions by text, for a list that is searched many times and then discarded: one block of memory, where a
+// map would allocate for each entry. The texts must outlive the index; the first of equal texts counts.
 class NameIndex {
  public:
   explicit NameIndex(std::size_t capacity) {
@@ -19,7 +19,7 @@ class NameIndex {
     slots_.resize(size);
   }
 
-  // At most `capacity` texts.
+  // Must not be called for more than `capacity` texts.
   void add(std::string_view text, std::size_t position) {
     const std::size_t hash = std::hash<std::string_view>()(text);
     for (std::size_t at = hash;; ++at) {

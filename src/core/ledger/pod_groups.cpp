@@ -65,7 +65,7 @@ void PodGroups::finishGroups() {
       continue;
     }
     group.apart.clear();
-    // Sorted by namespace first.
+    // The list is sorted by namespace first, so equal ends mean one namespace.
     if (group.pods.front()->key.ns == group.pods.back()->key.ns) continue;
     for (const PodPtr& pod : group.pods) group.apart[pod->key.ns].push_back(pod);
   }

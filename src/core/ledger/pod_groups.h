@@ -15,41 +15,41 @@ namespace trainyard::core {
 
 using JobPods = std::vector<std::shared_ptr<const model::Pod>>;
 
-// The pod that the victim names, in a list sorted by name, while it is still that pod: one that came back
-// under its old name is somebody else's. Null when it is gone.
+// Returns the pod that the victim names, in a list sorted by name, if it has the same uid: a later pod of
+// that name is another pod. Null if it is gone.
 [[nodiscard]] const model::Pod* findVictim(const model::SharedList<model::Pod>& pods,
                                            const model::Victim& victim);
 
-// The pods of a snapshot by the TrainingJob that their controller reference names, kept from snapshot to
-// snapshot: the cost of following one is a comparison of pointers for each pod, and real work for those that
-// changed.
+// The pods of a snapshot by the TrainingJob in their controller reference, kept from snapshot to
+// snapshot. To follow a snapshot costs a comparison of pointers for each pod, and real work only for
+// changed ones.
 //
-// Assumes that snapshots share what did not change: the same pointer is the same value.
+// Assumes that snapshots share unchanged objects: the same pointer is the same value.
 class PodGroups {
  public:
   using PodPtr = std::shared_ptr<const model::Pod>;
   struct Changes {
-    std::vector<model::Uid> owners;          // whose pods changed, each once
-    std::vector<const model::Pod*> gone;     // of nobody's, as they were; valid until the next follow()
-    std::vector<const model::Pod*> present;  // of nobody's, as they are
+    std::vector<model::Uid> owners;          // owners with changed pods, each once
+    std::vector<const model::Pod*> gone;     // pods without a job, before; valid until the next follow()
+    std::vector<const model::Pod*> present;  // pods without a job, after
   };
 
-  // Brings it up to the list, sorted by name.
+  // Updates the groups to the list, sorted by name.
   const Changes& follow(const model::SharedList<model::Pod>& pods);
 
-  // What the last follow() found.
+  // The changes that the last follow() found.
   [[nodiscard]] const Changes& changes() const { return changes_; }
 
-  // Everything that names this uid, in whatever namespace; sorted by name.
+  // All pods that name this uid, in any namespace; sorted by name.
   [[nodiscard]] const JobPods& naming(const model::Uid& uid) const;
-  // The job's own: an owner lives in the namespace of what it owns, so a pod elsewhere that names its uid has
-  // copied it, and is nobody's.
+  // The job's own pods. An owner is in the namespace of what it owns: a pod elsewhere has copied the uid and
+  // has no owner.
   [[nodiscard]] const JobPods& of(const model::Job& job) const;
 
  private:
   struct Group {
     JobPods pods;
-    // By namespace, where there are several.
+    // By namespace, if there are several.
     std::map<std::string, JobPods, std::less<>> apart = {};
   };
 

@@ -38,7 +38,7 @@ const VolumeClaim* findClaim(const model::Volumes& volumes, const model::ObjectK
   return findIn(volumes.claims, key, [](const VolumeClaim& each) -> const auto& { return each.key; });
 }
 
-// The class of an ephemeral volume; nullptr where it has none, or there is none of that name.
+// Returns the class of an ephemeral volume; nullptr if it names none or a class that does not exist.
 const StorageClass* classOf(const EphemeralVolume& volume, const model::Volumes& volumes) {
   if (volume.storageClass) return findNamed(volumes.classes, *volume.storageClass);
   const auto found = std::find_if(volumes.classes.begin(), volumes.classes.end(),
@@ -46,7 +46,7 @@ const StorageClass* classOf(const EphemeralVolume& volume, const model::Volumes&
   return found == volumes.classes.end() ? nullptr : found->get();
 }
 
-// Of a claim, what a volume of people's own has to have.
+// The requirements of a claim on a volume that administrators provide.
 struct Wanted {
   const StorageClass* storageClass = nullptr;
   model::AccessModes modes = {};
@@ -63,14 +63,14 @@ std::vector<const Volume*> availableFor(const Wanted& wanted, const model::Volum
   return found;
 }
 
-// Whether the term compares one label with values, as the terms of local volumes do.
+// Returns true if the term compares one label with values, as the terms of local volumes do.
 bool isLabelIn(const NodeSelectorTerm& term) {
   return term.fields.empty() && term.labels.size() == 1 &&
          term.labels.front().op == model::SelectorOperator::kIn;
 }
 
-// Terms that match where any of the volumes can be reached: thousands of local ones make one list of values.
-// Nothing if one can be reached from everywhere.
+// Returns terms that match wherever any of the volumes is reachable: thousands of local volumes become one
+// list of values. Returns nullopt if one is reachable from everywhere.
 std::optional<Terms> anyOf(const std::vector<const Volume*>& volumes) {
   std::map<std::string, std::set<std::string>> values;
   Terms terms;
@@ -94,7 +94,7 @@ NodeSelectorTerm only(const model::NodeName& node) {
   return {{}, {{"metadata.name", model::SelectorOperator::kIn, {node.str()}}}};
 }
 
-// How many of the volumes each node reaches.
+// The number of the volumes that each node reaches.
 class VolumesOfNodes {
  public:
   explicit VolumesOfNodes(const std::vector<const Volume*>& volumes) {
@@ -132,7 +132,7 @@ std::string resourceOf(const EphemeralVolume& volume, const StorageClass& storag
   return fmt::format("{}{}, {} bytes", model::kLocalVolumePrefix, storageClass.name, volume.bytes);
 }
 
-// One job's ties.
+// The constraints that volumes put on one job.
 class Ties {
  public:
   Ties(const model::Job& job, const model::Volumes& volumes) : volumes_(volumes), tied_(job) {
@@ -160,7 +160,7 @@ class Ties {
     tied_.volumeProblem = fmt::format("the pods of role {} cannot run: {}{}", role.name, what, why);
   }
 
-  // Adds where the claim's volume can be reached; returns why no pod with it can run, empty where one can.
+  // Adds where the claim's volume is reachable; returns why no pod with it can run, empty if one can.
   std::string readClaim(const std::string& name, model::PodShape& shape) {
     const VolumeClaim* claim = findClaim(volumes_, {tied_.key.ns, name});
     if (claim == nullptr) return "does not exist";
@@ -190,7 +190,7 @@ class Ties {
     return readToBind({storageClass, claim.modes, claim.bytes}, shape);
   }
 
-  // Where a volume for a claim that waits for its pod can be.
+  // Adds where a volume is possible for a claim that is bound with its pod.
   std::string readToBind(const Wanted& wanted, model::PodShape& shape) {
     const StorageClass& storageClass = *wanted.storageClass;
     if (storageClass.topologies) shape.volumeAffinity.push_back(*storageClass.topologies);
@@ -228,7 +228,7 @@ class Ties {
     return why;
   }
 
-  // Why a claim for a single pod in the cluster cannot be had.
+  // Returns why a ReadWriteOncePod claim is not usable.
   std::string whyNotAlone(const VolumeClaim& claim) const {
     const int members = membersNaming(claim);
     if (members > 1)
@@ -264,7 +264,7 @@ class Ties {
     return !volume.sharedBackend && (volume.driver.empty() || attaches(volume.driver));
   }
 
-  // A volume for one node at a time. Members of the job that run keep those that join them on their node.
+  // Handles a volume for one node at a time. Running members of the job keep new members on their node.
   void keepTogether(const VolumeClaim& claim, model::PodShape& shape) {
     const auto uses = volumes_.uses.find(claim.key);
     if (uses != volumes_.uses.end() && !uses->second.empty())
@@ -285,7 +285,7 @@ class Ties {
     return storageClass == nullptr ? std::string() : storageClass->provisioner;
   }
 
-  // Volumes of each driver that others use on a node.
+  // The volumes of each driver that other pods use on a node.
   const std::map<model::NodeName, std::map<std::string, std::int64_t>>& used() {
     if (used_) return *used_;
     used_.emplace();
@@ -309,7 +309,7 @@ class Ties {
   void closeFullNodes(model::Role& role) {
     if (volumes_.csiNodes.empty()) return;
     model::PodShape& shape = role.shape;
-    std::map<std::string, std::int64_t> own;  // volumes of one pod alone, by driver
+    std::map<std::string, std::int64_t> own;  // volumes that only this pod uses, by driver
     for (const EphemeralVolume& each : shape.ephemeralVolumes) {
       if (const StorageClass* storageClass = classOf(each, volumes_)) ++own[storageClass->provisioner];
     }

@@ -9,16 +9,16 @@
 
 namespace trainyard::core {
 
-// Room of nodes, by index into Ledger::nodes().
+// Amounts of capacity by node, as an index into Ledger::nodes().
 using NodeAmounts = std::vector<std::pair<std::size_t, model::Resources>>;
 
-// What members of the job take on these places; places of a role or node that is gone count nowhere.
+// Returns the requests of the job's members on these nodes; skips roles and nodes that no longer exist.
 [[nodiscard]] NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& places,
                                     const Ledger& ledger);
-// What the job holds now by the ledger, pods and places, on the nodes of its record, placed and proposed.
+// Returns the capacity that the job uses by the ledger, on all nodes of its record, placed and proposed.
 [[nodiscard]] NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger);
 
-// A question to the ledger, "if these were gone, and those there": all is as before when it ends.
+// A what-if question to the ledger: releases and takes capacity, and restores all of it when it ends.
 class WhatIf {
  public:
   explicit WhatIf(Ledger& ledger) : ledger_(ledger) {}

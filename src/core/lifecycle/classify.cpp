@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 256;
 
-// One line, without what a program might write to whoever reads it on a terminal.
+// Returns the first line without control characters, which could change the reader's terminal.
 std::string shown(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
   const std::string line = withoutControls(text.substr(0, text.find_first_of("\r\n")));

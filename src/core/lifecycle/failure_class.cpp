@@ -5,7 +5,7 @@ namespace {
 
 using enum model::FailureAction;
 
-// Once: it may have been chance, and a second time tells that it was not.
+// One restart: the first failure may be chance, a second one proves that it is not.
 constexpr WhatFollows kHopeless{kEndNow, 0};
 constexpr WhatFollows kOnce{kRestart, 1};
 constexpr WhatFollows kAgain{kRestart, 3};
@@ -30,13 +30,13 @@ WhatFollows whatFollows(model::FailureClass failure) {
     case kLibraryMissing:
     case kCudaVersionMismatch:
     case kCommandNotFound:
-    // Somebody set the limit that it ran into.
+    // A limit that a user or administrator set.
     case kDeadlineExceeded: return kHopeless;
     case kHostOutOfMemory: return {kRestartMoreMemory, 1};
     case kUnknown:
     case kSegmentationFault:
     case kAborted:
-    // The kubelet tries these again by itself for as long as the pod lives.
+    // The kubelet already retries these for as long as the pod lives.
     case kImagePull:
     case kContainerConfig: return kOnce;
     case kNcclError:
@@ -48,7 +48,7 @@ WhatFollows whatFollows(model::FailureClass failure) {
     case kStorageUnavailable:
     case kInterrupted:
     case kStalled: return kAgain;
-    // The node may be what is broken, full or gone.
+    // The node itself may be broken, full or gone.
     case kGpuHardware:
     case kCudaInitFailed:
     case kCudaError:

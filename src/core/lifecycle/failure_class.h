@@ -6,10 +6,10 @@
 
 namespace trainyard::core {
 
-// What a class asks for by itself, before a policy or a job says otherwise.
+// The default action of a failure class, which a policy or a job may override.
 struct WhatFollows {
   model::FailureAction action = model::FailureAction::kEndNow;
-  // So often a job is started again for failures of this class; absent: as often as it takes.
+  // The number of restarts allowed for failures of this class; absent: unlimited.
   std::optional<int> restarts = 0;
 };
 

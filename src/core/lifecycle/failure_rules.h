@@ -8,13 +8,13 @@
 
 namespace trainyard::core {
 
-// Every rule that is built in. Rules are data: a new message is a new row in one of the rules_*.cpp, and a
-// case of it under tests/failures.
+// Returns all built-in rules. Rules are data: a new message needs a new row in one of the rules_*.cpp files
+// and a test case under tests/failures.
 [[nodiscard]] std::vector<model::FailureRule> builtInRules();
 
 using Rules = std::vector<model::FailureRule>;
 
-// A rule about lines of a log. How sure it is follows from how specific it is.
+// Returns a rule about log lines. Its confidence follows from its weight, that is, from how specific it is.
 [[nodiscard]] inline model::FailureRule logRule(std::string name, model::FailureClass failure,
                                                 model::Sign sign, int weight, std::string pattern) {
   using enum model::Confidence;
@@ -27,11 +27,11 @@ using Rules = std::vector<model::FailureRule>;
           .log = std::move(pattern)};
 }
 
-void addPodRules(Rules& rules);      // what Kubernetes says: reasons and messages of pods, exit codes
+void addPodRules(Rules& rules);      // reasons and messages of pods in the API, exit codes
 void addGpuRules(Rules& rules);      // devices, drivers, memory of both kinds
 void addNetworkRules(Rules& rules);  // collectives, rendezvous, MPI, names, closed connections
 void addProgramRules(Rules& rules);  // the user's program, its input and its libraries
 void addStorageRules(Rules& rules);  // disks, file systems, object stores, checkpoints
-void addLineRules(Rules& rules);     // which lines are no evidence
+void addLineRules(Rules& rules);     // lines that are no evidence
 
 }  // namespace trainyard::core

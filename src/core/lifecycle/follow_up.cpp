@@ -27,7 +27,7 @@ std::string times(int count) { return count == 1 ? "once" : fmt::format("{} time
 
 constexpr int kNoEnd = std::numeric_limits<int>::max();
 
-// What is done about one failure, and how often.
+// The action for one failure, and how many restarts it allows.
 struct Budget {
   FailureAction action = FailureAction::kRestart;
   int restarts = kNoEnd;
@@ -38,17 +38,17 @@ Budget budgetOf(const model::FailurePolicy& policy, const Failure& failure,
   const WhatFollows follows = whatFollows(failure.failure);
   Budget budget{follows.action, follows.restarts.value_or(kNoEnd)};
   if (failure.action) budget.action = *failure.action;
-  // A rule of the cluster's has it tried again, what its class would not.
+  // An administrator's rule may restart a class that has no restarts of its own.
   if (budget.action != FailureAction::kEndNow) budget.restarts = std::max(budget.restarts, 1);
   const bool asManyAsTheySay =
       partyOf(failure.failure) == model::Party::kUnknown && policy.maxRestarts.has_value();
   if (asManyAsTheySay || rule != nullptr) budget.restarts = kNoEnd;
-  // Users know their programs: what a class would end at once starts anew where a rule says so.
+  // A user's rule overrides a class that would end the job: it may rely on facts about the program.
   if (rule != nullptr && budget.action == FailureAction::kEndNow) budget.action = FailureAction::kRestart;
   return budget;
 }
 
-// Why it may not start anew; empty when it may.
+// Returns why the gang may not restart; empty if it may.
 std::string exhausted(const model::FailurePolicy& policy, const model::Restarts& soFar,
                       const Failure& failure, const Budget& budget, bool counts) {
   const std::string_view name = toString(failure.failure);

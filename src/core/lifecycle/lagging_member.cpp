@@ -21,7 +21,7 @@ namespace {
 using model::Confidence;
 using model::MemberEvidence;
 
-// The text behind `mark`; empty where it does not occur.
+// Returns the text after `mark`; empty if it does not occur.
 std::string_view behind(std::string_view text, std::string_view mark) {
   const std::size_t at = text.find(mark);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
@@ -34,7 +34,7 @@ std::optional<std::int64_t> numberAt(std::string_view text) {
   return number;
 }
 
-// "PG GUID 0(default_pg)" is the same at all its members. Without it, "PG 1", which versions before wrote.
+// "PG GUID 0(default_pg)" is the same at all its members. Older PyTorch versions write only "PG 1".
 std::string groupOf(std::string_view line) {
   if (const std::string_view guid = behind(line, "PG GUID "); !guid.empty())
     return std::string(guid.substr(0, guid.find(' ')));
@@ -49,14 +49,14 @@ std::optional<std::int64_t> enqueuedIn(std::string_view line) {
   return colon == std::string_view::npos ? std::nullopt : numberAt(rest.substr(colon + 2));
 }
 
-// By process group, the least number of a member: it may run several ranks.
+// The least number of a member by process group: a member may run several ranks.
 using Numbers = std::map<std::string, std::int64_t>;
 
 struct Reported {
   Numbers enqueued;
   Numbers sequence;
-  std::set<std::int64_t> ranks;   // its own
-  std::set<std::int64_t> absent;  // that it names as missing
+  std::set<std::int64_t> ranks;   // its own ranks
+  std::set<std::int64_t> absent;  // ranks that it reports as missing
 };
 
 void noteLeast(Numbers& numbers, const std::string& group, std::optional<std::int64_t> number) {
@@ -74,8 +74,8 @@ void readRanks(std::string_view text, std::set<std::int64_t>& ranks) {
   }
 }
 
-// "Rank 3 failed to pass monitoredBarrier in 5000 ms", "Ranks 1, 2 failed to pass monitoredBarrier", and of
-// PyTorch's desync report "[2] finished collective #41, but didn't join collective #42".
+// Matches "Rank 3 failed to pass monitoredBarrier in 5000 ms", "Ranks 1, 2 failed to pass monitoredBarrier",
+// and PyTorch's desync report "[2] finished collective #41, but didn't join collective #42".
 void readAbsent(std::string_view line, std::set<std::int64_t>& absent) {
   if (const std::size_t at = line.find(" failed to pass monitoredBarrier"); at != std::string_view::npos) {
     const std::string_view before = line.substr(0, at);
@@ -87,7 +87,7 @@ void readAbsent(std::string_view line, std::set<std::int64_t>& absent) {
   const bool left = line.find("didn't join collective") != std::string_view::npos ||
                     line.find("never joined any collectives") != std::string_view::npos;
   if (!left) return;
-  // Of the brackets in front, which mark whose line it is, the last one lists the ranks.
+  // The brackets in front mark the writer of the line; the last pair lists the ranks.
   const std::size_t close = line.rfind(']');
   const std::size_t open = close == std::string_view::npos ? close : line.rfind('[', close);
   if (open != std::string_view::npos) readRanks(line.substr(open + 1), absent);
@@ -110,7 +110,7 @@ Reported read(const MemberEvidence& member) {
   return reported;
 }
 
-// The one rank that is named, where ranks are members: one process each.
+// Returns the one rank that logs name as missing, if ranks are members: one process each.
 std::optional<std::size_t> namedMember(const std::vector<Reported>& all) {
   std::set<std::int64_t> absent;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -128,8 +128,8 @@ struct Behind {
   std::int64_t others = 0;
 };
 
-// The member with a smaller number than all others of the same group; nothing where two groups name
-// different ones.
+// Returns the member with a smaller number than all others of the same group; nullopt if two groups point to
+// different members.
 std::optional<Behind> behindOthers(const std::vector<Reported>& all, Numbers Reported::* numbers) {
   std::map<std::string, std::vector<std::pair<std::int64_t, std::size_t>>> groups;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -151,7 +151,7 @@ bool reportsTimeOut(const MemberVerdict& verdict, const RuleBook& book) {
              model::FailureClass::kCollectiveTimeout;
 }
 
-// It runs on or was ended, and its log has no sign of a failure.
+// Returns true if the member still runs or was ended, and its log shows no failure.
 bool isSilent(const MemberVerdict& verdict) {
   if (verdict.state == MemberVerdict::State::kEndedWell) return false;
   return verdict.rule < 0 || !verdict.fromLog;

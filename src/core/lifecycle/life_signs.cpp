@@ -7,7 +7,7 @@ namespace trainyard::core {
 namespace {
 
 constexpr std::chrono::minutes kSpan{5};
-// Ten years: as good as never, and far below where seconds overflow.
+// Ten years: in practice never, and far below where seconds overflow.
 constexpr std::int64_t kLongest = std::int64_t{10} * 365 * 86'400;
 
 }  // namespace
@@ -25,7 +25,7 @@ bool wantsReports(const model::JobSpec& spec) {
 }
 
 void StepRate::note(std::int64_t step, base::WallTime at) {
-  // It began anew, from a checkpoint or from nothing.
+  // The program restarted, from a checkpoint or from nothing.
   if (last_ && (step < last_->step || at < last_->at)) older_ = newer_ = std::nullopt;
   last_ = Point{step, at};
   if (!older_) {

@@ -9,28 +9,28 @@
 
 namespace trainyard::core {
 
-// News of a running job from its own mouth: what its logs tell.
+// What the logs of a running job show about its progress.
 struct LifeSign {
-  // To be written as status.progress; absent: what is there stays.
+  // The new value of status.progress; absent: status.progress keeps its value.
   std::optional<model::Progress> progress = std::nullopt;
-  // Since when it has been silent, where that is longer than spec.health.stallSeconds; absent: it lives.
+  // Since when the job is silent, if longer than spec.health.stallSeconds; absent: it is alive.
   std::optional<base::WallTime> silentSince = std::nullopt;
   friend bool operator==(const LifeSign&, const LifeSign&) = default;
 };
 
-// When a job counts as stalled whose last sign of life (a report, or a new line in a log) was at `last`;
-// nothing where it does not ask for that.
+// Returns when a job counts as stalled if its last sign of life (a report, or a new log line) was at `last`.
+// Returns nullopt if the job does not set spec.health.stallSeconds.
 [[nodiscard]] std::optional<base::WallTime> stallsAt(const model::HealthPolicy& health, base::WallTime last);
 
-// Whether somebody waits for what the job reports: it is looked at more often.
+// Returns true if a decision needs the job's reports (checkpoints, stalls, sizes, plans): read more often.
 [[nodiscard]] bool wantsReports(const model::JobSpec& spec);
 
-// How fast the steps of one start go by, from the times of its reports: over the last five to ten minutes
-// where there are so many, so that a slow beginning is forgotten and one slow step is not all there is.
+// Measures the step rate of one start from the times of its reports. It covers the last five to ten minutes
+// where reports go back so far: a slow beginning drops out, and one slow step does not dominate.
 class StepRate {
  public:
   void note(std::int64_t step, base::WallTime at);
-  // Until `total`, at that rate; nothing before two reports with different steps are known.
+  // Returns the time until step `total` at that rate; nullopt before two reports with different steps.
   [[nodiscard]] std::optional<std::chrono::seconds> remaining(std::int64_t total) const;
 
  private:
@@ -38,8 +38,8 @@ class StepRate {
     std::int64_t step = 0;
     base::WallTime at{};
   };
-  std::optional<Point> older_;  // from which the rate is taken
-  std::optional<Point> newer_;  // which takes its place
+  std::optional<Point> older_;  // the rate is measured from here
+  std::optional<Point> newer_;  // replaces older_ after kSpan
   std::optional<Point> last_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Length of the terminal's escape sequence at the front of `text`, which begins with ESC.
+// Returns the length of the terminal escape sequence at the front of `text`, which begins with ESC.
 std::size_t escapeLength(std::string_view text) {
   if (text.size() < 2 || text[1] != '[') return 1;
   std::size_t at = 2;
@@ -19,8 +19,8 @@ std::size_t escapeLength(std::string_view text) {
   return std::min(at + 1, text.size());
 }
 
-// The beginning and the end of what is too long. Cut before it is cleaned, so that a line of megabytes costs
-// no more.
+// Keeps the beginning and the end of a line that is too long. It cuts the line before it removes control
+// characters, so that a line of megabytes costs no more.
 std::string bounded(std::string_view line) {
   if (line.size() <= kLineBytes) return withoutControls(line);
   constexpr std::size_t kEnd = kLineBytes / 4;
@@ -28,15 +28,15 @@ std::string bounded(std::string_view line) {
          withoutControls(line.substr(line.size() - kEnd));
 }
 
-// Of a terminal's line that is drawn again and again (progress bars), what would be seen last.
+// Returns the visible end of a terminal line that is redrawn repeatedly (progress bars).
 std::string_view lastDrawn(std::string_view line) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const std::size_t at = line.rfind('\r');
   return at == std::string_view::npos ? line : line.substr(at + 1);
 }
 
-// Length of a time such as 2026-05-01T10:00:00.123Z or 2026-05-01 10:00:00,123 at the front, with what
-// follows it: blanks, a colon, a dash.
+// Returns the length of a time such as 2026-05-01T10:00:00.123Z or 2026-05-01 10:00:00,123 at the front,
+// including the blanks, colon or dash that follow it.
 std::size_t timeLength(std::string_view text) {
   constexpr std::string_view kForm = "dddd-dd-dd?dd:dd:dd";
   if (text.size() < kForm.size()) return 0;
@@ -54,8 +54,8 @@ std::size_t timeLength(std::string_view text) {
   return at;
 }
 
-// Length of a mark in brackets: [rank3]: , [default0]:, [1,3]<stderr>:, [0]:, [worker-3], and one blank after
-// it.
+// Returns the length of a mark in brackets and one blank after it: [rank3]: , [default0]:, [1,3]<stderr>:,
+// [0]:, [worker-3].
 std::size_t rankLength(std::string_view text) {
   const std::size_t close = text.substr(0, 24).find(']');
   if (text.empty() || text.front() != '[' || close == std::string_view::npos) return 0;
@@ -74,8 +74,8 @@ std::size_t rankLength(std::string_view text) {
   return at;
 }
 
-// Length of the name of a host or actor with a colon: "worker-3: ", "10.0.0.3: ", "(Trainer pid=12,
-// ip=10.0.0.3) ".
+// Returns the length of the name of a host or actor with a colon: "worker-3: ", "10.0.0.3: ", or "(Trainer
+// pid=12, ip=10.0.0.3) ".
 std::size_t sourceLength(std::string_view text) {
   if (text.starts_with('(')) {
     const std::size_t close = text.substr(0, 80).find(") ");
@@ -105,7 +105,7 @@ std::string_view withoutMarks(std::string_view text) {
 }  // namespace
 
 std::string withoutControls(std::string_view line) {
-  // Most lines have nothing to leave out.
+  // Fast path: most lines contain only printable ASCII.
   const bool plain =
       std::all_of(line.begin(), line.end(), [](char c) { return c == '\t' || (c >= ' ' && c < 0x7f); });
   if (plain) return std::string(line);
@@ -128,7 +128,7 @@ std::string withoutControls(std::string_view line) {
 std::vector<LogLine> lastLines(std::string_view log) {
   if (log.size() > kLogBytes) {
     log.remove_prefix(log.size() - kLogBytes);
-    // Half a line says something else than the whole one, unless it is all there is.
+    // Drops the first, partial line, unless it is the only one: half a line may mean something else.
     if (const std::size_t end = log.find('\n'); end != std::string_view::npos) log.remove_prefix(end + 1);
   }
   std::vector<LogLine> lines;

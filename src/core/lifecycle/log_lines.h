@@ -7,23 +7,23 @@
 
 namespace trainyard::core {
 
-// Of a log that is longer only the end is read: what ended a program stands there, and a gang of any size is
-// read in bounded time.
+// Only the end of a longer log is read. The lines about the end of a program stand there, and reading stays
+// bounded for a gang of any size.
 constexpr std::size_t kLogBytes = std::size_t{64} << 10;
 constexpr std::size_t kLogLines = 400;
-// Of one line, its beginning and its end: messages stand in front, and reasons at the end of long ones.
+// A longer line keeps its beginning and its end: messages stand in front, reasons at the end of long ones.
 constexpr std::size_t kLineBytes = 1024;
 
 struct LogLine {
-  std::string text;  // without what marks it as somebody's: times, ranks, colours
+  std::string text;  // without the prefix of its writer: times, ranks, colours
   bool indented = false;
 };
 
-// Tabs stay; other control characters, escape sequences and broken UTF-8 go.
+// Keeps tabs; removes other control characters, escape sequences and invalid UTF-8.
 [[nodiscard]] std::string withoutControls(std::string_view line);
 
-// The last lines of a log of any bytes. Control characters and what is no UTF-8 are left out, blank lines as
-// well.
+// Returns the last lines of a log of any bytes. Control characters, invalid UTF-8 and blank lines are left
+// out.
 [[nodiscard]] std::vector<LogLine> lastLines(std::string_view log);
 
 }  // namespace trainyard::core

@@ -10,16 +10,16 @@ namespace {
 
 using model::Sign;
 
-// So many lines of training prove that the program outlived what stands before them. Not one: the ranks of a
-// gang write into one log, and those beside the dead one end their step.
+// This many lines of training prove that the program outlived the lines before them. One is not enough: the
+// ranks of a gang share one log, and the ranks next to a dead one still end their step.
 constexpr int kOutlived = 3;
-// A traceback is not looked for further than that: its last line may have been lost among others'.
+// The search for the end of a traceback stops here: its last line may be lost among lines of other ranks.
 constexpr std::size_t kLongestTraceback = 120;
 
-// What the patterns say of one line, besides the signs.
+// What the patterns report about one line, apart from failure signs.
 struct Marks {
   bool noise = false;
-  bool wraps = false;  // noise of the kind that says nothing besides
+  bool wraps = false;  // noise that only wraps another message
   bool quiet = false;
   bool final = false;
   bool progress = false;
@@ -30,7 +30,7 @@ bool opensTraceback(std::string_view text) {
   return text.find("Traceback (most recent call last)") != std::string_view::npos;
 }
 
-// Whether the line in front says that what follows was only logged.
+// Returns true if the line before a traceback marks it as merely logged.
 bool announcesWarning(std::string_view text) { return text.find("WARN") != std::string_view::npos; }
 
 Marks readMarks(const LogLine& line, const std::vector<int>& found, const BookReading& book,
@@ -56,7 +56,7 @@ Marks readMarks(const LogLine& line, const std::vector<int>& found, const BookRe
   return marks;
 }
 
-// The source code that tracebacks show, and tracebacks that somebody only logged.
+// Marks the source code in tracebacks, and tracebacks that were only logged, as no evidence.
 void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& marks) {
   for (std::size_t head = 0; head < lines.size(); ++head) {
     if (!opensTraceback(lines[head].text)) continue;
@@ -67,7 +67,7 @@ void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& ma
     const bool logged = announcesWarning(lines[head].text) ||
                         (head > 0 && (announcesWarning(lines[head - 1].text) || marks[head - 1].noise));
     if (logged && lines[at].wentOn) lines[at].evidence = false;
-    // Nobody caught it: the attempts that it mentions were made before.
+    // The exception ended the program: the attempts that it mentions were made before.
     if (marks[at].noise && !marks[at].wraps && !lines[at].wentOn) lines[at].evidence = true;
   }
 }
@@ -104,7 +104,7 @@ std::vector<MarkedLine> markLines(const model::MemberEvidence& member, const Boo
   std::vector<MarkedLine> lines(plain.size());
   std::vector<Marks> marks(plain.size());
   std::vector<int> found;
-  // From the end: that is where it stands, should the reading be broken off.
+  // Reads from the end, where the cause stands, in case `enough` stops the reading.
   for (std::size_t i = plain.size(); i-- > 0;) {
     book.inLine(plain[i].text, found);
     marks[i] = readMarks(plain[i], found, book, lines[i]);

@@ -15,7 +15,7 @@ namespace {
 using model::FailureRule;
 using model::Sign;
 
-// What is older by many lines is less likely what ended the program: a point of weight for each, up to this
+// An older line is less likely to have ended the program: each later line costs a point of weight, up to this
 // many.
 constexpr int kMostForAge = 30;
 
@@ -24,7 +24,7 @@ bool failed(const model::ContainerEvidence& container) { return container.ended 
 MemberVerdict::State stateOf(const model::MemberEvidence& member) {
   const bool anyFailed = std::any_of(member.containers.begin(), member.containers.end(), failed);
   if (member.phase == model::PodPhase::kFailed) return MemberVerdict::State::kLost;
-  // A sidecar that is killed behind a success fails nothing.
+  // A sidecar that is killed after the program succeeded is not a failure.
   if (member.phase == model::PodPhase::kSucceeded) return MemberVerdict::State::kEndedWell;
   if (anyFailed) return MemberVerdict::State::kLost;
   const bool allEnded =
@@ -42,7 +42,7 @@ std::optional<base::WallTime> firstEnd(const model::MemberEvidence& member) {
   return first;
 }
 
-// What Kubernetes says, as two lists of texts.
+// The texts of the pod's Kubernetes status, as two lists.
 struct Told {
   std::vector<std::string_view> reasons;
   std::vector<std::string_view> messages;
@@ -62,7 +62,7 @@ Told toldBy(const model::MemberEvidence& member) {
   return told;
 }
 
-// Of each rule the first text in which its pattern was found; empty texts match nothing.
+// The first text in which each rule's pattern was found; empty texts match nothing.
 class Found {
  public:
   explicit Found(std::size_t rules) : texts_(rules) {}
@@ -90,7 +90,7 @@ bool endedSo(const FailureRule& rule, const model::ContainerEvidence& container)
   return byCode || (rule.signal != 0 && rule.signal == container.signal);
 }
 
-// Everything but the log.
+// The evidence outside the log.
 class Conditions {
  public:
   Conditions(const model::MemberEvidence& member, const BookReading& book)
@@ -108,7 +108,7 @@ class Conditions {
     if (rule.exitCodes.empty() && rule.signal == 0) return true;
     return ender(rule) != nullptr;
   }
-  // What to show of a rule whose conditions hold.
+  // Returns the text to show for a rule that holds.
   [[nodiscard]] std::string text(std::size_t number, const FailureRule& rule) const {
     if (!messages_[number].empty()) return std::string(messages_[number]);
     if (!reasons_[number].empty())
@@ -143,7 +143,7 @@ int strengthOf(Sign sign) {
   switch (sign) {
     case Sign::kFact: return 6;
     case Sign::kCause: return 5;
-    // One list: which of the two is nearer to the root is a question of how specific it is.
+    // Both have one rank: which is nearer to the root depends on how specific the rule is.
     case Sign::kDerived:
     case Sign::kConsequence: return 3;
     case Sign::kSymptom: return 2;
@@ -151,7 +151,7 @@ int strengthOf(Sign sign) {
   }
 }
 
-// Says only what kind of line it is: an exception, an abort.
+// Returns true if the rule names only the kind of line: an exception, an abort.
 bool general(const FailureRule& rule) {
   constexpr int kGeneral = 45;
   return rule.sign == Sign::kSymptom || (rule.sign == Sign::kCause && rule.weight < kGeneral);
@@ -169,7 +169,7 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const B
   for (std::size_t at = 0; at < lines.size(); ++at) {
     const MarkedLine& line = lines[at];
     if (!line.evidence) continue;
-    // What a line says in particular goes before the kind of line that it is.
+    // If a specific rule matches the line, the general ones are dropped.
     const bool named = std::any_of(line.signs.begin(), line.signs.end(), [&](int number) {
       return !general(book.rules()[static_cast<std::size_t>(number)]);
     });
@@ -205,7 +205,7 @@ MemberVerdict judgeMember(const model::MemberEvidence& member, const BookReading
   }
   const auto strength = [&](const Candidate& each) {
     const FailureRule& rule = book.rules()[static_cast<std::size_t>(each.rule)];
-    // An exception before all talk of others: those went away because of it, not the other way round.
+    // An exception logged before any sign of other members ranks first: they ended because of it.
     const bool before = rule.sign == Sign::kSymptom && rule.failure == model::FailureClass::kUserCodeError &&
                         each.fromLog && each.line < firstOthers;
     return before ? 4 : strengthOf(rule.sign);

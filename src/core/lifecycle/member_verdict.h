@@ -9,21 +9,21 @@
 
 namespace trainyard::core {
 
-// What one member by itself seems to have failed of.
+// The failure of one member, judged by its own evidence only.
 struct MemberVerdict {
-  // Lost: its pod or one of its containers ended badly or cannot start. Alive: it runs or waits for its turn.
+  // Lost: its pod or one of its containers failed or cannot start. Alive: it runs or has not yet started.
   enum class State { kLost, kAlive, kEndedWell };
   State state = State::kAlive;
-  int rule = -1;  // number of the rule; -1: nothing tells
+  int rule = -1;  // number of the rule; -1: no rule matches
   model::Sign sign = model::Sign::kEnd;
   bool fromLog = false;
   std::string line = {};
   std::optional<base::WallTime> endedAt = std::nullopt;  // when its first container failed
 };
 
-// The most telling of the member's signs: facts of Kubernetes first, then a cause, then what follows from
-// others' ends; of one kind the more specific, and of equals the last, as what ended a program stands at the
-// end.
+// Returns the strongest sign of the member: facts from Kubernetes first, then a cause, then a consequence of
+// other members' ends. Within one kind the more specific sign wins. Between equals the last one wins, because
+// the cause of an end stands at the end of the log.
 [[nodiscard]] MemberVerdict judgeMember(const model::MemberEvidence& member, const BookReading& book);
 
 }  // namespace trainyard::core

@@ -30,7 +30,7 @@ constexpr std::array kEndings{
     Ending{"NodeUnreachable", kNodeLost},
     Ending{"NodeFailure", kNodeLost},
     Ending{"DeletionByPodGC", kNodeLost},
-    // The kubelet's admission, and the plugins of kube-scheduler that it repeats.
+    // Reasons of the kubelet's admission, and of the kube-scheduler plugins that it repeats.
     Ending{"UnexpectedAdmissionError", kAdmissionRefused},
     Ending{"NodeAffinity", kAdmissionRefused},
     Ending{"NodeSelectorMismatching", kAdmissionRefused},
@@ -58,9 +58,9 @@ constexpr std::array kEndings{
 
 // "OutOfcpu", "OutOfnvidia.com/gpu", "OutOfPods".
 constexpr std::string_view kOutOf = "OutOf";
-// Of refusals that newer kubelets may add.
+// Suffixes of refusal reasons that newer kubelets may add.
 constexpr std::array<std::string_view, 3> kSuffixes{"NotSupported", "AdmissionError", "AffinityError"};
-// What the pod itself asks for.
+// Ends that the pod itself asks for.
 constexpr std::string_view kOwnDeadline = "DeadlineExceeded";
 constexpr std::string_view kEvictedReason = "Evicted";
 
@@ -74,7 +74,7 @@ std::optional<model::FailureClass> classOf(std::string_view reason) {
   return refused ? std::optional(kAdmissionRefused) : std::nullopt;
 }
 
-// By the reason of the condition DisruptionTarget.
+// Maps the reason of the condition DisruptionTarget to a class.
 model::FailureClass classOfDisruption(std::string_view reason) {
   if (reason == "DeletionByTaintManager" || reason == "DeletionByPodGC") return kNodeLost;
   return reason == "TerminationByKubelet" ? kEvicted : kPreempted;
@@ -86,7 +86,7 @@ bool rejectedByKubelet(const model::Pod& pod) {
   return message.starts_with("Pod was rejected: ") || message.starts_with("Pod Predicate ");
 }
 
-// The kubelet evicts a pod that exceeds its own limits with the same reason as one that others displace.
+// The kubelet uses the same reason for a pod over its own limits and for one displaced by node pressure.
 bool exceededItsLimit(const model::Pod& pod) {
   if (pod.statusReason != kEvictedReason || pod.failure == nullptr) return false;
   const std::string& why = pod.failure->message;

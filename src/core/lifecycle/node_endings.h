@@ -8,19 +8,19 @@
 
 namespace trainyard::core {
 
-// Why a node, and not the program, ended a pod, or is about to: NodeLost, Evicted, Preempted or
-// AdmissionRefused. Empty if the program or the pod's own spec ended it.
+// Returns why a node, and not the program, ended a pod or is about to: NodeLost, Evicted, Preempted or
+// AdmissionRefused. Returns nullopt if the program or the pod's own spec ended it.
 //
 // A node ended a pod if
 //   1 the pod has the condition DisruptionTarget, or
 //   2 status.reason is in the table of node_endings.cpp, or
 //   3 the kubelet reports that it rejected the pod, or
 //   4 status.reason is set although no container has ended: the program had no part in it.
-// Exceptions are what the pod asked for itself: DeadlineExceeded, and an eviction for exceeding its own
-// limits.
+// The exceptions are ends that the pod itself asks for: DeadlineExceeded, and an eviction because the pod
+// exceeds its own limits.
 [[nodiscard]] std::optional<model::FailureClass> endedByNode(const model::Pod& pod);
 
-// The same table as regular expressions over reasons of pods, for the rules that classify failures.
+// The same table as regular expressions over pod reasons, for the rules that classify failures.
 [[nodiscard]] std::string refusalReasons();
 [[nodiscard]] std::string nodeLossReasons();
 

@@ -11,7 +11,7 @@ namespace {
 using model::Sign;
 using State = MemberVerdict::State;
 
-// From the log of a member that still runs, only what is specific is taken for a cause.
+// In the log of a member that still runs, only a sign of at least this weight counts as a cause.
 constexpr int kSpecific = 60;
 
 enum Standing {
@@ -37,21 +37,21 @@ Standing standingOf(const MemberVerdict& verdict, const RuleBook& book) {
     case Sign::kDerived: return kMayComeFromElsewhere;
     case Sign::kSymptom:
       if (rule.failure == model::FailureClass::kUserCodeError) return kVague;
-      // An exit code says less than words, and collectives that time out end in the same ones.
+      // An exit code proves less than a log line, and collectives that time out end with the same codes.
       return verdict.fromLog ? kMayComeFromElsewhere : kLostSomebody;
     default: return kLostSomebody;
   }
 }
 
-// Smaller is earlier. Without a time: a member that Kubernetes took away or never started, before all others;
-// else after them.
+// Returns the end time as a sort key; smaller is earlier. A member without a time sorts before all others if
+// Kubernetes removed it or it never started, else after them.
 std::int64_t endOf(const MemberVerdict& verdict) {
   if (verdict.endedAt) return verdict.endedAt->time_since_epoch().count();
   return verdict.sign == Sign::kFact ? std::numeric_limits<std::int64_t>::min()
                                      : std::numeric_limits<std::int64_t>::max();
 }
 
-// Whether a member that tells nothing ended before all that lost somebody: then it is whom they lost.
+// Returns true if a member without signs ended before all that lost a peer: then it is that peer.
 bool wentFirst(const MemberVerdict& silent, std::span<const MemberVerdict> verdicts, const RuleBook& book) {
   if (!silent.endedAt) return false;
   return std::none_of(verdicts.begin(), verdicts.end(), [&](const MemberVerdict& other) {
@@ -68,7 +68,7 @@ std::optional<std::size_t> rootMember(std::span<const MemberVerdict> verdicts, c
     Standing standing = standingOf(verdict, book);
     if (standing == kTellsNothing && wentFirst(verdict, verdicts, book)) standing = kWentSilently;
     const int weight = verdict.rule < 0 ? 0 : book.rules()[static_cast<std::size_t>(verdict.rule)].weight;
-    // What may come from elsewhere shows at many members in general words, and at one in particular ones.
+    // Signs that others may have caused appear at many members; only the root has the specific one.
     const int before = standing == kMayComeFromElsewhere ? -weight : 0;
     return std::tuple(-static_cast<int>(standing), before, endOf(verdict), -weight);
   };

@@ -8,11 +8,11 @@
 
 namespace trainyard::core {
 
-// Which member brought the others down, by what each seems to have failed of. Whoever names a cause, before
-// whoever names what may come from elsewhere, before whoever only lost somebody, before whoever tells
-// nothing: the loudest are many, and often the first to end. Among equals who ended first (whoever never
-// started ended before all), then the more specific, then the earlier in the list. Nothing when no member
-// failed.
+// Returns the member that brought the others down, by the verdict on each. The order: a member with a named
+// cause, one with a sign that another member may have caused, one that only lost a peer, one without any
+// sign. The number of reports and their order prove little: many members report a lost peer, and often end
+// first. Between equals the first to end wins (a member that never started counts as first), then the more
+// specific sign, then the earlier member in the list. Returns nullopt if no member failed.
 [[nodiscard]] std::optional<std::size_t> rootMember(std::span<const MemberVerdict> verdicts,
                                                     const RuleBook& book);
 

@@ -10,14 +10,14 @@
 
 namespace trainyard::core {
 
-// Rules with their patterns of each kind compiled together, so that every text is looked at once.
+// Rules with the patterns of each kind compiled into one set, so that every text is scanned once.
 class RuleBook {
  public:
-  // kInvalid names the rule whose pattern is no expression.
+  // kInvalid names the rule with a pattern that is not a regular expression.
   [[nodiscard]] static base::Result<RuleBook> make(std::vector<model::FailureRule> rules);
 
   [[nodiscard]] const std::vector<model::FailureRule>& rules() const { return rules_; }
-  // Numbers of the rules with a pattern of that kind that matches, into `found`.
+  // Each stores in `found` the numbers of the rules with a matching pattern of that kind.
   void inLine(std::string_view line, std::vector<int>& found) const { match(log_, line, found); }
   void inReason(std::string_view reason, std::vector<int>& found) const { match(reason_, reason, found); }
   void inMessage(std::string_view message, std::vector<int>& found) const { match(message_, message, found); }
@@ -25,7 +25,7 @@ class RuleBook {
  private:
   struct Patterns {
     base::PatternSet set;
-    std::vector<int> rules;  // whose each pattern is
+    std::vector<int> rules;  // the rule of each pattern
   };
   static void match(const Patterns& patterns, std::string_view text, std::vector<int>& found);
   [[nodiscard]] static base::Result<Patterns> compile(const std::vector<model::FailureRule>& rules,
@@ -42,7 +42,7 @@ class RuleBook {
   Patterns message_;
 };
 
-// The book as long as whoever asks has the time: behind that it finds nothing any more.
+// The rule book under a time limit: once `enough` returns true, it finds no further match.
 class BookReading {
  public:
   BookReading(const RuleBook& book, const std::function<bool()>& enough) : book_(book), enough_(enough) {}

@@ -22,7 +22,7 @@ void addMemory(Rules& rules) {
               R"(Failed to allocate (memory for )?(request|buffer)|)"
               R"(GPU memory (is )?(exhausted|insufficient)|No available memory for the cache blocks|)"
               R"(exceed\w* (allowed|available|the) (device |GPU )?memory|exceeds? HBM)"));
-  // TensorFlow names the allocator: the same words about a host's memory.
+  // TensorFlow names the allocator: host memory has the same message otherwise.
   rules.push_back(logRule("host-allocator", kHostOutOfMemory, kCause, 82,
                           R"((?i)OOM when allocating tensor.*(device:CPU|allocator (cpu|mklcpu)))"));
   rules.push_back(logRule(
@@ -99,7 +99,7 @@ void addDevices(Rules& rules) {
       "no-device", kCudaInitFailed, kCause, 66,
       R"((?i)^((\w+\.)*\w+(Error|Exception)|error|fatal)\b.{0,80}(CUDA (is )?(not available|unavailable)|no (nvidia )?GPUs? (was |were |is |are )?(found|available|detected)|)"
       R"(GPU (is )?not (found|available|detected)|(GPU|CUDA)( device)? (is )?required|no platforms that are instances of (gpu|cuda)))"));
-  // TensorFlow says so on every node without a GPU as well.
+  // TensorFlow logs this on every node without a GPU as well.
   rules.push_back(logRule("cuda-init-call", kCudaInitFailed, kSymptom, 45, R"(failed call to cuInit)"));
   rules.push_back(logRule(
       "device-assert", kUserCodeError, kCause, 79,
@@ -111,7 +111,7 @@ void addDevices(Rules& rules) {
       R"(illegal instruction was encountered|launch timed out and was terminated|)"
       R"(CUDA_ERROR_(LAUNCH|ILLEGAL|UNKNOWN|MISALIGNED|ASSERT|INVALID)|)"
       R"(CU(BLAS|DNN|SOLVER|SPARSE|RAND|FFT)_(STATUS_)?(EXECUTION|INTERNAL|NOT_INITIALIZED|MAPPING|EXEC|LAUNCH|NOT_SUPPORTED|BAD|INVALID))"));
-  // The same words about a configuration are the program's.
+  // The same message about a configuration is a mistake of the program.
   rules.push_back(logRule("cuda-argument", kCudaError, kCause, 78,
                           R"((CUDA|HIP) error: invalid (configuration|argument|value|resource))"));
   rules.push_back(logRule(

@@ -12,7 +12,7 @@ model::FailureRule line(std::string name, model::Sign sign, std::string pattern,
 
 }  // namespace
 
-// What a line is worth as evidence.
+// Rules that grade a line as evidence.
 void addLineRules(Rules& rules) {
   rules.push_back(line(
       "another-attempt", kNoise,
@@ -24,8 +24,8 @@ void addLineRules(Rules& rules) {
   rules.push_back(line(
       "help-text", kNoise,
       R"((?i:\bhint\b|see docs?/|if you (ever )?(see|get|encounter)|for example:)|^\s+-{1,2}[a-zA-Z][\w-]*([ ,=]|$).{0,80}\S|^\s*#|^\s*//)"));
-  // What wraps the message of another process says nothing besides, not even as an exception that nobody
-  // caught: hence its weight.
+  // A line that wraps the message of another process adds nothing, even as an uncaught exception. Its weight
+  // marks it as a wrapper.
   rules.push_back(line(
       "wrapper", kNoise,
       R"(ChildFailedError|CalledProcessError: .*exit status \d+|ProcessRaisedException|returned non-zero exit status \d+|)"

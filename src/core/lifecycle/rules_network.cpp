@@ -16,7 +16,7 @@ void addCollectives(Rules& rules) {
       R"(ncclInvalid(Usage|Argument)|(invalid usage|invalid argument), NCCL version)");
   device.evenIfQuiet = true;
   rules.push_back(std::move(device));
-  // A peer that dies can show as this, too.
+  // A dead peer can also cause this message.
   model::FailureRule completion = logRule("nccl-completion", kNcclError, kDerived, 45,
                                           R"(NET/IB ?: Got (async event|completion)|vendor err \d+)");
   completion.evenIfQuiet = true;
@@ -38,7 +38,7 @@ void addCollectives(Rules& rules) {
               R"(Watchdog caught collective operation timeout|[Cc]ollective operation timeout|)"
               R"(ran for \d+ milliseconds before timing out|watchdog (thread )?(got stuck|timeout)|)"
               R"(HeartbeatMonitor|Heartbeat monitor timed out|monitoredBarrier|failed to pass monitored)"));
-  // Of JAX's barriers the name tells whether members had met before.
+  // The name of a JAX barrier shows whether members had met before.
   rules.push_back(logRule(
       "collective-barrier", kCollectiveTimeout, kConsequence, 70,
       R"((?i)barrier timed out.*\bid: .*(step|save|checkpoint|ckpt|epoch|orbax|sync|eval|restor|async)|)"
@@ -103,7 +103,7 @@ void addMpi(Rules& rules) {
   rules.push_back(logRule(
       "mpi-launch", kMpiRuntimeFailure, kCause, 86,
       R"(Permission denied \(publickey|\b(orted|prted|hydra_pmi_proxy)\b.{0,40}(No such file|not found|Permission denied))"));
-  // Hydra tells every end of a process in these words.
+  // Hydra reports every end of a process with this message.
   rules.push_back(
       logRule("mpi-ended", kMpiRuntimeFailure, kDerived, 32,
               R"(HYD[TU]?_\w+|\[proxy:\d|\[mpiexec@|BAD TERMINATION OF ONE OF YOUR APPLICATION)"));
@@ -129,7 +129,7 @@ void addConnections(Rules& rules) {
       R"(another task (has )?died|stopped sending heartbeats|missed heartbeats?|heartbeat.{0,60}(timeout|timed out|lost|fail|miss)|)"
       R"((task|node|worker|rank|peer|server)s? .{0,60}(unhealthy|disconnected|is dead|was lost)|dead node|)"
       R"(Software caused connection abort|Transport closed|GOAWAY|no socket to node|Check failed: \((send|recv)_?bytes|connection to .{0,60}(lost|closed|fail))"));
-  // The store of a rendezvous lives in one of the members.
+  // The rendezvous store runs in one of the members.
   rules.push_back(logRule("rendezvous-store", kConnectionLost, kConsequence, 37,
                           R"(Rendezvous(Connection|Closed|State)Error)"));
   rules.push_back(logRule("horovod-shut-down", kConnectionLost, kConsequence, 35,

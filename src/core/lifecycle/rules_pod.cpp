@@ -54,7 +54,7 @@ void addStops(Rules& rules) {
   rules.push_back(fact("evicted", kEvicted, 80, "^Evicted$"));
   rules.push_back(fact("evicted-by-kubelet", kEvicted, 78, "^TerminationByKubelet$"));
   rules.push_back(fact("oom-killed", kHostOutOfMemory, 85, "^OOMKilled$"));
-  // The kubelet found nothing where the container had been, as after a node's restart.
+  // The kubelet no longer found the container, as after a restart of the node.
   rules.push_back({.name = "container-not-found-again",
                    .failure = kNodeLost,
                    .sign = kCause,
@@ -76,7 +76,7 @@ void addStarts(Rules& rules) {
       fact("command-not-started", kCommandNotFound, 90, kNotStarted,
            R"((?i)executable file not found|exec format error|exec: "[^"]*"|)"
            R"(exec "?[^ "]+"?: (no such file|permission denied)|: no such file or directory: unknown$)"));
-  // The container runtime's hook for devices, before the program.
+  // The container runtime's device hook, which runs before the program.
   rules.push_back(
       fact("device-hook-version", kCudaVersionMismatch, 94, "",
            R"((?i)nvidia-container-cli: requirement error|unsatisfied condition: (cuda|driver))"));
@@ -99,7 +99,7 @@ void addExitCodes(Rules& rules) {
   rules.push_back(ended("exit-aborted", kAborted, kSymptom, 40, 6, {134, -6}));
   rules.push_back(ended("exit-illegal-instruction", kAborted, kSymptom, 45, 4, {132, -4}));
   rules.push_back(ended("exit-arithmetic", kAborted, kSymptom, 45, 8, {136, -8}));
-  // A page of /dev/shm that cannot be had is a bus error; hardly anything else in such programs is.
+  // A bus error in such programs almost always means that a page of /dev/shm was not available.
   rules.push_back(ended("exit-bus-error", kSharedMemory, kSymptom, 45, 7, {135, -7}));
   rules.push_back(ended("exit-command", kCommandNotFound, kCause, 50, 0, {126, 127}));
   rules.push_back(ended("exit-terminated", kInterrupted, kEnd, 30, 15, {143, -15}));

@@ -6,7 +6,7 @@ namespace {
 using enum model::FailureClass;
 using enum model::Sign;
 
-// Names of exceptions may be qualified: torch.cuda.OutOfMemoryError.
+// Exception names may be qualified: torch.cuda.OutOfMemoryError.
 void addExceptions(Rules& rules) {
   rules.push_back(logRule(
       "syntax", kSyntaxError, kCause, 78,
@@ -69,13 +69,13 @@ void addExceptions(Rules& rules) {
       R"((Error|error): .{0,60}--[a-z][\w-]+ (is|must|requires?|expects|cannot|can only|should|needs|not|and|was)\b|)"
       R"((?i:(world.?size|batch.?size|num.?gpus|gpus).{0,60} (not|be) (evenly )?divisible by)|divisible by .{0,40}parallel|)"
       R"((?i:(unknown|unsupported|unrecognized|invalid) (optimizer|lr_?scheduler|scheduler|precision|strategy|accelerator)\b)|)"
-      // Keys of that form are environment variables.
+      // Keys of this form are environment variables.
       R"(^KeyError: '[A-Z][A-Z0-9]*_[A-Z0-9_]+'|^KeyError: '(RANK)')"));
   model::FailureRule usage =
       logRule("usage", kArgumentError, kCause, 64, R"((?i)^\s*usage: |Try '.*--help')");
   usage.exitCodes = {2, 64};
   rules.push_back(std::move(usage));
-  // Of these no service or device is to blame, whatever their messages mention.
+  // No service or device causes these, whatever their messages mention.
   rules.push_back(
       logRule("program-mistake", kUserCodeError, kCause, 85,
               R"(^(\w+\.)*(TypeError|NameError|UnboundLocalError|ZeroDivisionError|IndexError)\b)"));
@@ -140,7 +140,7 @@ void addInput(Rules& rules) {
       R"(NoSuchKey|NoSuchBucket|Unable to (synchronously )?open (file|object)|not a Parquet file|Parquet magic bytes|Invalid magic number|)"
       R"(Could not parse example|Key: .{1,60}Can't parse serialized|Input/output mismatch|FileNotFoundException|Input path does not exist|)"
       R"((?i:404 (client error|not found|get )|http error 404|\(404\)))"));
-  // Nothing but the name of what was read.
+  // The message has only the name of the input.
   rules.push_back(logRule(
       "input-named", kInputError, kCause, 48,
       R"(^(\w+\.)*(Value|Runtime|Assertion|EOF|Cast|Decode|Format|Lookup|Key)Error: .{0,160}(/data/|/datasets?/|\.(csv|jsonl|parquet|tar|tfrecord|jpe?g|png|h5|npy|npz|rec|idx|arrow|mp4|wav|flac)\b))"));

@@ -43,7 +43,7 @@ void addStorageRules(Rules& rules) {
       R"(api_?key (is )?not (configured|set)|api key .{0,60}(invalid|missing|expired)|(do|does) not have (the )?permission|)"
       R"(Read-only file system|\[Errno 30\]|(access|auth\w*|api|bearer|session|security|refresh|provided|user) token .{0,40}(expired|invalid|rejected|denied)|)"
       R"(invalid (user |access |auth )token|no token found|token is required|RefreshError|invalid_grant)"));
-  // Whatever it was that could not be read or written.
+  // Any resource that could not be read or written.
   rules.push_back(logRule("access-denied", kPermissionDenied, kCause, 83,
                           R"(^(\w+\.)*PermissionError|\((AccessDenied|403|Forbidden)\)|\bAccess Denied\b)"));
   rules.push_back(logRule(
@@ -64,7 +64,7 @@ void addStorageRules(Rules& rules) {
       R"(|doesn't match the size of optimizer|different number of parameter groups|Assign requires shapes of both|)"
       R"((loading|restoring|restore|loaded|load) .{0,60}(checkpoint|ckpt).{0,80}(fail|error)|(fail|error|unable)\w* .{0,30}(load|restor|deserializ)\w* .{0,40}(checkpoint|ckpt|state_?dict|weights)|)"
       R"(Checkpoint structure|tree structure.{0,40}mismatch)"));
-  // Recomputed activations have nothing to do with files.
+  // Recomputed activations are unrelated to checkpoint files.
   rules.push_back(logRule("activation-checkpoint", kUserCodeError, kCause, 82,
                           R"(torch\.utils\.checkpoint\b.*(: |Error)|(?i:activation checkpoint))"));
   rules.push_back(logRule("checkpoint-named", kCheckpointError, kCause, 52,

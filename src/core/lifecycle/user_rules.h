@@ -12,9 +12,9 @@ enum class PodEnd {
   kLost,    // by its node or by a disruption
 };
 
-// The first of the user's rules that matches the pod of this role; nullptr where none does. A rule by exit
-// codes matches the containers that ended with an error, init containers too, and no lost pod: the exit codes
-// of a lost pod are those of its end by signal. A rule by conditions matches a pod that has any of them.
+// Returns the first user rule that matches the pod of this role; nullptr if none does. A rule by exit codes
+// matches containers that ended with an error, including init containers. It never matches a lost pod: a
+// signal decides the exit codes of that one. A rule by conditions matches a pod with any of them.
 [[nodiscard]] const model::PodFailureRule* matchRule(const model::FailurePolicy& policy,
                                                      const std::string& role, const model::Pod& pod,
                                                      PodEnd end = PodEnd::kFailed);

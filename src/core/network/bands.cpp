@@ -8,7 +8,7 @@
 namespace trainyard::core {
 namespace {
 
-// A quarter: a job whose turn is last still moves, and who is first keeps most of what the order wins.
+// A quarter: the last job in the order still moves, and the first keeps most of what the order gains.
 constexpr int kGuaranteedPermille = 250;
 
 bool older(const RankedJob& a, const RankedJob& b) {
@@ -27,14 +27,14 @@ bool shorter(const RankedJob& a, const RankedJob& b) {
   return sooner(a, b);
 }
 
-// Whether b must go before a although a stood before it.
+// Returns true if b must go before a, although a was before it in the last order.
 bool overtakes(const RankedJob& b, const RankedJob& a) {
   if (!b.burst) return false;
   return !a.burst || b.burst->bytes < a.burst->bytes - a.burst->bytes / 5;
 }
 
-// The last order with those that are gone left out, newcomers at the end in their own order; then neighbours
-// change places until none must. Each change puts a shorter burst before a longer one, so it ends.
+// Starts from the last order without ended jobs, with new jobs at the end in their own order; then swaps
+// neighbours while any swap is due. Each swap puts a shorter burst before a longer one, so the loop ends.
 std::vector<RankedJob> byBurst(std::vector<RankedJob> jobs, const std::vector<std::string>& lastOrder) {
   std::sort(jobs.begin(), jobs.end(), shorter);
   const auto place = [&](const RankedJob& job) {
@@ -53,7 +53,7 @@ std::vector<RankedJob> byBurst(std::vector<RankedJob> jobs, const std::vector<st
   return jobs;
 }
 
-// Everybody moves up by one place each turn, the first one to the end.
+// Every job moves up by one place each time slice; the first one moves to the end.
 void shift(std::vector<RankedJob>& jobs, base::WallTime now, std::chrono::seconds turn) {
   if (jobs.empty() || turn.count() <= 0) return;
   const auto turns = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()) / turn;
@@ -64,7 +64,7 @@ void shift(std::vector<RankedJob>& jobs, base::WallTime now, std::chrono::second
 Discipline disciplineOf(const std::vector<RankedJob>& jobs, std::int64_t bytesPerSecond) {
   std::vector<BurstProfile> bursts;
   for (const RankedJob& job : jobs) {
-    // Unknown: strict is what the paper found to be good, and the guaranteed part bounds the harm.
+    // Unknown burst: the paper found the strict order to be good, and the guaranteed part bounds the harm.
     if (!job.burst) return Discipline::kGuaranteed;
     bursts.push_back(*job.burst);
   }

@@ -11,22 +11,22 @@
 
 namespace trainyard::core {
 
-// Which band of a node's uplink the traffic of each job has; band 0 goes first. After TensorLights
-// (HPBDC 2019), with an order of our own.
+// Assigns the traffic of each job to a band of a node's uplink; band 0 goes first. After TensorLights (HPBDC
+// 2019), with a different order.
 //
-// Assumes: a job's servers on a node send in bursts; bands of a link are served strictly in turn; clocks of
-// nodes agree to a few seconds, so that a job with servers on several nodes has the same place on all of
+// Assumes: a job's servers on a node send in bursts; a link serves its bands strictly in order; clocks of
+// nodes agree to a few seconds, so that a job with servers on several nodes has the same place on each of
 // them.
 //
-// 1. Jobs that name a band have it; they take no part in what follows.
-// 2. kOne: by age, for good. kRoundRobin: the same, shifted by one place every `turn` of the calendar.
-//    kBursts: the shortest burst first, as far as bursts have been measured; those that have not come after,
-//    by expected end, then by age. An order that stood is changed only for a burst shorter by a fifth, as
-//    measurements waver.
+// 1. A job that names a band gets it and takes no part in the further steps.
+// 2. kOne: by age, permanently. kRoundRobin: by age, shifted by one place every `turn` of the calendar.
+//    kBursts: the shortest burst first, for measured bursts; jobs without a measurement follow, by expected
+//    end, then by age. The last order changes only for a burst that is shorter by a fifth, since measurements
+//    vary.
 // 3. n jobs share the bands in blocks of ceil(n / 7).
-// 4. kBursts, once all bursts are known: whether the order pays is asked of the fluid model
-//    (shared_link.h). Strict where nobody loses; by turns where that is better for all; else strict.
-//    Under kBursts everybody has a quarter of his fair share for certain, whichever it is.
+// 4. kBursts, once all bursts are known: the fluid model (shared_link.h) decides whether the order pays.
+//    Strict if no job loses; rotated if that is better for all; else strict. Under kBursts each job has a
+//    quarter of its fair share guaranteed in every case.
 //
 // Ties: burst, then expected end (known before unknown), then age, then uid.
 enum class BandPolicy { kOne, kRoundRobin, kBursts };
@@ -36,7 +36,7 @@ inline constexpr std::chrono::seconds kTurn{20};
 
 struct RankedJob {
   std::string uid;
-  base::WallTime since{};  // when the job was made
+  base::WallTime since{};  // creation time of the job
   std::optional<int> fixedBand = std::nullopt;
   std::optional<base::WallTime> expectedEnd = std::nullopt;
   std::optional<BurstProfile> burst = std::nullopt;
@@ -51,10 +51,10 @@ struct JobBand {
 
 struct BandPlan {
   std::vector<JobBand> bands;  // in the order of service; sorted by band
-  // kBursts: the order before any turn, to be handed in next time.
+  // kBursts: the order before any shift, to be passed to the next call.
   std::vector<std::string> order;
   Discipline discipline = Discipline::kStrict;
-  // Of its fair share of the link a job has so much for certain.
+  // The guaranteed part of a job's fair share of the link.
   int guaranteedPermille = 0;
   friend bool operator==(const BandPlan&, const BandPlan&) = default;
 };
@@ -65,7 +65,7 @@ struct BandQuestion {
   std::int64_t bytesPerSecond = 0;
   base::WallTime now{};
   std::chrono::seconds turn = kTurn;
-  std::vector<std::string> lastOrder = {};  // BandPlan::order of the last answer
+  std::vector<std::string> lastOrder = {};  // BandPlan::order of the last call
   friend bool operator==(const BandQuestion&, const BandQuestion&) = default;
 };
 

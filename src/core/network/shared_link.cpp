@@ -10,18 +10,18 @@ namespace {
 constexpr int kMostEvents = 6'000;
 constexpr int kPeriods = 60;
 constexpr std::int64_t kNano = 1'000'000'000;
-// The fractional parts of multiples of the golden ratio, in permille: even over any stretch, and no two jobs
-// in step.
+// The fractional parts of multiples of the golden ratio, in permille: evenly distributed over any stretch,
+// with no two jobs in step.
 constexpr std::uint64_t kGolden = 618;
-// More orders than these tell nothing more of a rotation.
+// More orders than these add no information about a rotation.
 constexpr std::size_t kMostRotations = 8;
 
 struct Sender {
-  std::int64_t burst = 0;      // nanoseconds on the link alone
+  std::int64_t burst = 0;      // nanoseconds if it has the link alone
   std::int64_t gap = 0;        // nanoseconds
-  std::int64_t left = 0;       // of the burst; while sending
-  std::int64_t resumes = 0;    // when the gap ends; while computing
-  std::int64_t delivered = 0;  // link time that it had
+  std::int64_t left = 0;       // rest of the burst; while sending
+  std::int64_t resumes = 0;    // end of the gap; while computing
+  std::int64_t delivered = 0;  // link time that it has received
   bool sending = true;
   std::uint64_t draws = 0;
 };
@@ -37,7 +37,7 @@ class Link {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const BurstProfile& job = jobs[(first + i) % jobs.size()];
       Sender sender;
-      // Seconds and the rest apart: a product of bytes and nanoseconds has no room.
+      // Seconds and the remainder separately: a product of bytes and nanoseconds would overflow.
       sender.burst =
           job.bytes / bytesPerSecond * kNano +
           std::max<std::int64_t>(1, job.bytes % bytesPerSecond * 1'000 / bytesPerSecond * 1'000'000);
@@ -55,7 +55,7 @@ class Link {
     for (int event = 0; event < kMostEvents && now_ < end; ++event) step(strict);
   }
 
-  // Delivered against what it would have had alone: burst in every period.
+  // Delivered time relative to that of a job alone on the link, which bursts in every period.
   [[nodiscard]] int speedPermille(std::size_t at) const {
     const Sender& sender = senders_[at];
     if (now_ == 0) return 1'000;
@@ -128,7 +128,7 @@ std::vector<int> rotatedSpeeds(const std::vector<BurstProfile>& jobs, std::int64
   return sums;
 }
 
-// Of each job the part that it has of its shared speed, in permille.
+// Returns the speed of each job relative to its shared speed, in permille.
 std::vector<int> against(const std::vector<int>& ordered, const std::vector<int>& shared) {
   std::vector<int> parts(ordered.size());
   for (std::size_t i = 0; i < ordered.size(); ++i) parts[i] = ordered[i] * 1'000 / std::max(shared[i], 1);

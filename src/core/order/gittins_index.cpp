@@ -9,12 +9,12 @@
 namespace trainyard::core {
 namespace {
 
-// Submitted that far apart, a neighbour counts half; a far one still counts a little, so that the kind as a
-// whole is known where no neighbour is near.
+// A neighbour submitted this far apart counts half. A distant one still counts a little, so that the kind as
+// a whole is used where no neighbour is near.
 constexpr double kNear = 7'200;
 constexpr double kFloor = 0.02;
-// The unseen jobs: together they weigh a tenth of a neighbour, and end after these multiples of what the job
-// has run, or of an hour when it is young.
+// The unseen jobs: together they weigh a tenth of a neighbour, and end after these multiples of the run time
+// so far, or of an hour if the job is younger.
 constexpr double kUnseenWeight = 0.1;
 constexpr std::array<double, 6> kUnseenMultiples{0.1, 0.3, 1, 3, 10, 30};
 
@@ -37,7 +37,7 @@ double bestRate(std::vector<Sample>& samples, double ran) {
     last = sample.at;
     if (sample.ended) {
       survives *= 1 - sample.weight / atRisk;
-      // Of two neighbours that ended alike one is always at a positive distance: `at` exceeds `ran`.
+      // `expected` is positive here, even for runs of equal length: every `at` exceeds `ran`.
       best = std::max(best, (1 - survives) / expected);
     }
     atRisk -= sample.weight;

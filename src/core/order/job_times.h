@@ -9,16 +9,16 @@
 
 namespace trainyard::core {
 
-// Since when the job has had its places, and since when it has waited; now, where its status does not tell.
+// Since when the job has its placement, and since when it is pending; `now` if its status has no such time.
 [[nodiscard]] base::WallTime placedSince(const model::Job& job, base::WallTime now);
 [[nodiscard]] base::WallTime waitingSince(const model::Job& job, base::WallTime now);
 
-// Since when the job has not waited any more, places on their way included; as placedSince() where nothing
-// tells.
+// Since when the job is no longer pending, a placement that is under way included; placedSince() if no
+// condition shows an earlier time.
 [[nodiscard]] base::WallTime startedSince(const model::Job& job, base::WallTime now);
 
-// Seconds of running that grow by themselves: what a status counted, and what has passed since, where it
-// runs.
+// Seconds of running that grow with the clock: the seconds that a status counted, plus the time since then
+// for a running job.
 struct RunClock {
   std::chrono::seconds counted{0};
   std::optional<base::WallTime> since = std::nullopt;
@@ -29,19 +29,19 @@ struct RunClock {
            std::max(std::chrono::floor<std::chrono::seconds>(now - *since), std::chrono::seconds(0));
   }
 };
-// Of ranSoFar() and of progressOf(): the same until the job changes.
+// The clocks behind ranSoFar() and progressOf(). They stay valid until the job changes.
 [[nodiscard]] RunClock runClockOf(const model::Job& job);
 [[nodiscard]] RunClock progressClockOf(const model::Job& job);
 
-// What the job has run in all, as of `now`, whether it was lost or not.
+// The total running time of the job as of `now`, lost work included.
 [[nodiscard]] std::chrono::seconds ranSoFar(const model::Job& job, base::WallTime now);
 
-// How much of its work the job has behind it, as time of running: all that it ran, but for one without
-// checkpoints that was stopped, which began anew with its last start.
+// The completed work of the job, as running time. It equals the total running time, except for a preempted
+// job without checkpoints: that job restarted from nothing with its last start.
 [[nodiscard]] std::chrono::seconds progressOf(const model::Job& job, base::WallTime now);
 
-// What is left of the owner's estimate, which is of the whole job: 0 once it has run longer; nothing without
-// one.
+// The remainder of the owner's estimate, which covers the whole job. It is 0 once the job exceeds the
+// estimate; nullopt without an estimate.
 [[nodiscard]] std::optional<std::chrono::seconds> estimatedRemaining(const model::Job& job,
                                                                      base::WallTime now);
 

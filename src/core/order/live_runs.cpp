@@ -26,7 +26,7 @@ LiveRuns::Facts computeFacts(const model::Job& job) {
 
 void LiveRuns::follow(const model::SharedList<model::Job>& jobs) {
   if (jobs.isSameAs(jobs_)) return;
-  // What changed is most of it at first: to add that in the order of the list and sort once is as good.
+  // The first list is all new: to append in the order of the list and sort once is cheaper.
   const bool first = jobs_.begin() == jobs_.end();
   forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
     if (before) remove(before);

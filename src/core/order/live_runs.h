@@ -13,30 +13,30 @@
 
 namespace trainyard::core {
 
-// The jobs of a cluster that have not ended (they run, wait to go on, or have never run), by the kinds that
-// they learn from (core/order/run_times.h). Follows the list of jobs at the cost of what changed.
+// The jobs of a cluster that have not ended (running, preempted or never started), by the kinds that they
+// learn from (core/order/run_times.h). It follows the list of jobs at the cost of what changed.
 class LiveRuns {
  public:
   using Kind = std::uint64_t;  // kindNumbersOf()
   using JobPtr = std::shared_ptr<const model::Job>;
 
-  // What follows from the job alone.
+  // Facts that follow from the job alone.
   struct Facts {
     std::array<Kind, 3> kinds{};
     std::int64_t gpus = 0;  // model::gangGpus
   };
 
-  // Sorted by key. Keeps the list alive.
+  // The list is sorted by key. Keeps the list alive.
   void follow(const model::SharedList<model::Job>& jobs);
-  // What others ask of one of them, side by side: in the jobs it lies scattered.
+  // The few fields that other jobs read, in one contiguous array: in the jobs they lie scattered.
   struct Run {
     const model::Job* job = nullptr;
     base::WallTime submitted{};
     RunClock ran;
   };
-  // Of a kind, by submission, then key.
+  // Returns the live runs of a kind, by submission, then key.
   [[nodiscard]] const std::vector<Run>& of(Kind kind) const;
-  // Of any job; cheaper for those of the list.
+  // Accepts any job; cheaper for jobs of the list.
   [[nodiscard]] Facts factsOf(const model::Job& job) const;
 
  private:

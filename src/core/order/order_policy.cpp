@@ -9,7 +9,7 @@
 namespace trainyard::core {
 namespace {
 
-// Neighbours' run times in public traces spread by that much about what they teach.
+// In public traces, run times spread by this factor around the estimate from neighbours.
 constexpr double kToldApart = 3;
 
 orderings::Measure measure(const OrderView& job, const OrderSettings& settings) {

@@ -13,27 +13,27 @@
 
 namespace trainyard::core {
 
-// All that the order of service may depend on. How long a job will run is no part of it, unless its owner
-// said so: without `remaining`, an ordering cannot but do without.
+// Everything that an ordering may depend on. A job's length is included only if its owner states it: without
+// `remaining`, an ordering works without it.
 struct OrderView {
-  const model::ObjectKey* key = nullptr;  // the last tie
+  const model::ObjectKey* key = nullptr;  // the last tie-breaker
   int priority = 0;
   base::WallTime submitted{};
   std::int64_t gpus = 0;
-  std::chrono::microseconds ran{0};  // in all so far, however often it was interrupted
-  // By its owner's estimate: 0 once it has run longer.
+  std::chrono::microseconds ran{0};  // total so far, across all interruptions
+  // By the owner's estimate: 0 once the job exceeds it.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
   // Chance that it ends per second of running, learnt from others (RunTimeModel::rate).
   std::optional<double> gittinsIndex = std::nullopt;
-  // It cannot be preempted, and has no deadline: nothing holds it to what is expected of it.
+  // It cannot be preempted and has no deadline: no rule enforces its expected end.
   bool isUnbounded = false;
   bool running = false;
-  // Of one that runs: what a stop costs it (core/order/stop_cost.h).
+  // For a running job: the cost of preempting it (core/order/stop_cost.h).
   std::chrono::microseconds stopCost{0};
 };
 
-// A job of unknown length is taken to end about as late again as it is old; younger than this, as if it were
-// so old.
+// A job of unknown length is expected to need as much time again as it has run. A job younger than this
+// counts as if it had run this long.
 inline constexpr std::chrono::seconds kYoung{3'600};
 
 struct OrderSettings {
@@ -44,13 +44,13 @@ struct OrderSettings {
   std::vector<std::int64_t> lasLimits{3'600, 36'000, 360'000, 3'600'000};
 };
 
-// Where a job stands; smaller is served first.
+// The position of a job in its queue; smaller is served first.
 struct Rank {
   int priority = 0;
-  // What is expected to be left of it, in the ordering's own measure: less is served first.
+  // The expected remaining work, in the ordering's own measure: less is served first.
   double expected = 0;
-  double stopCost = 0;  // of one that runs, in the same measure
-  bool learnt = false;  // nobody stated it: others taught what to expect, or it is a guess
+  double stopCost = 0;  // for a running job, in the same measure
+  bool learnt = false;  // expected work is learnt from other jobs or guessed, not stated by the owner
   bool running = false;
   base::WallTime submitted{};
   const model::ObjectKey* key = nullptr;
@@ -58,20 +58,20 @@ struct Rank {
   [[nodiscard]] bool before(const Rank& other) const;
 };
 
-// Assumes: GPUs are what is scarce, and a job's mean time from submission to end is what people feel.
+// Assumes: GPUs are the scarce resource, and users feel the mean time from submission to end.
 //
-// Jobs are served by priority, whatever the ordering; then by expected work, the least first; running jobs
-// before pending ones, as they cost nothing; then by submission, namespace and name. Orderings that go by
+// Jobs are served by priority, under every ordering; then by expected work, the least first; running jobs
+// before pending ones, because they cost no preemption; then by submission, namespace and name. Orderings by
 // stated or learnt run times serve an unbounded job last. Each ordering defines expected work in its own file
 // (core/order/orderings/).
 [[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
 
-// Whether it pays to stop `running` for `waiting`, of the same priority: when this is expected to take less
-// even with all that the stop costs. (Of two jobs on the same GPUs the sum of the times to their ends is less
-// by that much if the shorter one goes first: the exchange argument of Smith, 1956, with a set-up time for
-// whoever goes on later.) What was learnt is known to a factor of three only: less than that apart, two such
-// expectations are not told apart (`trainyard replay` of Muri's traces without it: 4% and 6% later, with two
-// to four times the stops). Never among equals, and never by kFifo.
+// Returns true if it is worth preempting `running` for `waiting`, of the same priority: `waiting` is expected
+// to take less even with the cost of the stop. (For two jobs on the same GPUs, the shorter one first gives a
+// smaller sum of end times: the exchange argument of Smith, 1956, with a set-up time for the job that
+// continues later.) Learnt values are accurate only to a factor of three, so two of them must differ by more.
+// (Lost: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
+// stops.) Never between equals, and never under kFifo.
 [[nodiscard]] bool worthAStop(const Rank& waiting, const Rank& running);
 
 }  // namespace trainyard::core

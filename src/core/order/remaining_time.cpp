@@ -5,7 +5,7 @@
 namespace trainyard::core {
 namespace {
 
-// Of so few that ran longer nothing follows.
+// The least number of longer runs from which an estimate follows.
 constexpr std::size_t kLeastKnown = 2;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::optional<double> remainingTime(const std::vector<KnownRun>& others, double 
     atRisk -= weightOf(*each);
     if (atRisk <= 0) break;
   }
-  // What comes after the longest known run is not known: it takes that long at least.
+  // The longest known run still lives: its age so far is a lower bound.
   return longer.back()->ran - ran;
 }
 

@@ -10,7 +10,7 @@ bool goes(const model::Job& job) {
                        (proposal->kind == model::ProposalKind::kRestart && proposal->add.empty())));
 }
 
-// None of the times that a status tells is that late: it stands for one that is not told.
+// Maps max() to nullopt: no real time is that late, so max() marks a status without the time.
 std::optional<base::WallTime> told(base::WallTime (*since)(const model::Job&, base::WallTime),
                                    const model::Job& job) {
   const base::WallTime found = since(job, base::WallTime::max());

@@ -9,12 +9,12 @@
 
 namespace trainyard::core {
 
-// All that decides for how long a gang with places is expected to hold them, and what it costs to stop it,
-// but the clock, the policy and what others do: the same until the job changes.
+// The job's own facts that decide how long a placed gang holds its nodes, and the cost of preempting it. The
+// clock, the policy and other jobs also count. The facts stay valid until the job changes.
 struct RunFacts {
-  bool placed = false;   // else its places are on their way
-  bool leaving = false;  // it is deleted, stopped or given up, or has ended
-  // Its estimate is of what is left, and not of the time since its places: it was stopped, and went on.
+  bool placed = false;   // false: its placement is still under way
+  bool leaving = false;  // it is deleted, suspended, preempted or abandoned, or has ended
+  // Preempted and resumed from a checkpoint: the estimate covers what is left, not the time since placement.
   bool fresh = false;
   std::optional<base::WallTime> placedSince = std::nullopt;   // placedSince(); absent: now
   std::optional<base::WallTime> startedSince = std::nullopt;  // startedSince(); absent: now

@@ -11,7 +11,7 @@
 namespace trainyard::core {
 namespace {
 
-// On each side in order of submission, as in a replay.
+// The number of neighbours on each side, in order of submission, as in a replay.
 constexpr int kNeighbours = 20;
 constexpr std::size_t kEnoughToKnow = 3;
 constexpr std::chrono::minutes kTogether{10};
@@ -27,7 +27,7 @@ std::int64_t RunTimeModel::gpusOf(const model::Job& job) {
   return live_.factsOf(job).gpus;
 }
 
-// `which` of the job's kinds.
+// `which` is the index of `kind` among the job's kinds.
 const RunTimeModel::Past* RunTimeModel::pastOf(const model::Job& job, Kind kind, std::size_t which) {
   if (snapshot_.runTimes == nullptr) return nullptr;
   const auto [known, isNew] = past_.try_emplace(kind, nullptr);
@@ -101,7 +101,7 @@ const std::vector<KnownRun>& RunTimeModel::others(Kind kind, const Past* past, b
     const auto ran = static_cast<double>(run.ran.at(snapshot_.now).count());
     others_.push_back({secondsBetween(run.submitted, submitted), ran, false});
   };
-  // Backwards and forwards in the order of submission, whoever comes next of the two lists.
+  // Merges the two lists by submission, outwards from the job: first backwards, then forwards.
   const auto firstEnded = std::partition_point(
       ended.begin(), ended.end(), [&](const model::PastRun& each) { return each.submitted < submitted; });
   const auto firstLive = std::partition_point(

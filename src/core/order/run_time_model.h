@@ -15,48 +15,48 @@
 
 namespace trainyard::core {
 
-// How likely jobs of a cluster are to end soon, by what others of their kind took
-// (core/order/gittins_index.h). Assumes that who knows three ended runs of the narrow kind need not look at
-// the wide one. What runs at the moment counts too: a kind is not short because its long ones have not ended
+// How likely jobs of a cluster are to end soon, learnt from other jobs of their kind
+// (core/order/gittins_index.h). Assumes that three ended runs of the narrow kind suffice, so that the wide
+// one is not needed. Live runs count too: a kind is not short only because its long runs have not ended
 // yet.
 class RunTimeModel {
  public:
-  // Costs nothing until somebody asks. Both outlive this; `live` is brought up to the snapshot then.
+  // Does no work until the first query, which updates `live` to the snapshot. Both outlive this.
   RunTimeModel(const model::Snapshot& snapshot, LiveRuns& live) : snapshot_(snapshot), live_(live) {}
 
-  // Chance of ending per second of running, as gittinsIndex(). Jobs of a kind that were submitted in the same
-  // ten minutes count as submitted together, so that thousands of them are one question.
+  // Returns the chance of ending per second of running, as gittinsIndex(). Jobs of a kind submitted in the
+  // same ten minutes count as submitted together, so that thousands of them share one result.
   [[nodiscard]] double rate(const model::Job& job);
-  // What is asked of one that waits: the same until the job changes.
+  // The key of a pending job's rate; it stays valid until the job changes.
   struct Question {
     std::array<LiveRuns::Kind, 2> kinds{};  // the narrower first
     base::WallTime submitted{};             // rounded
     std::int64_t ran = 0;                   // seconds
   };
   [[nodiscard]] Question questionOf(const model::Job& job);
-  // The same of a job that waits, whose question it is.
+  // The rate of a pending job by its Question.
   [[nodiscard]] double rate(const Question& question, const model::Job& job);
   // model::gangGpus of the job.
   [[nodiscard]] std::int64_t gpusOf(const model::Job& job);
-  // How much longer the job runs by what others of its kind took: the time by which so many of a thousand
-  // such jobs have ended (core/order/remaining_time.h). Of the narrowest kind that tells; nothing when none
-  // does.
+  // Returns how much longer the job runs, learnt from its kind: the time by which `permille` of a thousand
+  // such jobs have ended (core/order/remaining_time.h). It uses the narrowest kind with enough runs; nullopt
+  // if no kind has enough.
   [[nodiscard]] std::optional<std::chrono::seconds> remaining(const model::Job& job, int permille);
 
  private:
   using Kind = LiveRuns::Kind;
   using Past = std::vector<model::PastRun>;
   [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
-  // The kind by which the question is answered, and its past.
+  // Returns the kind that answers the question, and its past runs.
   [[nodiscard]] std::pair<Kind, const Past*> telling(const Question& question, const model::Job& job);
-  // Valid until it is called again.
+  // Valid until the next call.
   [[nodiscard]] const std::vector<KnownRun>& others(Kind kind, const Past* past, base::WallTime submitted,
                                                     const model::Job& self);
 
   const model::Snapshot& snapshot_;
   LiveRuns& live_;
-  std::unordered_map<Kind, const Past*> past_;  // null: nothing is known
-  // What those have in common whose rate is one question: kind, submission rounded, seconds they ran.
+  std::unordered_map<Kind, const Past*> past_;  // null: no past runs
+  // The key under which jobs share one rate: kind, rounded submission, seconds they ran.
   struct Together {
     Kind kind = 0;
     std::int64_t submitted = 0;

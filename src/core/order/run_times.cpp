@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::size_t kMostOfAKind = 1'024;
 constexpr std::size_t kMostInAll = 20'000;
-// A ConfigMap holds 1 MiB.
+// A ConfigMap holds at most 1 MiB.
 constexpr std::size_t kMostBytes = std::size_t{900} << 10;
 constexpr std::size_t kRunBytes = 38;
 
-// What Kubernetes appends for `generateName`: five of these, which hardly make a word.
+// Kubernetes appends five of these letters for `generateName`; they rarely spell anything.
 constexpr std::string_view kGenerated = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::size_t kGeneratedLength = 5;
 
@@ -41,14 +41,14 @@ std::string_view stemOf(std::string_view name) {
   return name;
 }
 
-// FNV-1a (Fowler, Noll, Vo): the same in every process, which std::hash does not promise.
+// FNV-1a (Fowler, Noll, Vo): the same in every process, which std::hash does not guarantee.
 std::uint32_t fingerprintOf(const model::Uid& uid) {
   std::uint32_t hash = 2'166'136'261U;
   for (const char c : uid.str()) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
   return hash;
 }
 
-// The same in 64 bits, of parts that do not run into each other.
+// The same hash in 64 bits, with a separator after each part.
 class Number {
  public:
   Number& add(std::string_view text) {
@@ -71,16 +71,16 @@ class Number {
 
 using Kind = std::map<std::string, std::vector<model::PastRun>>::iterator;
 
-// As codec/run_times.h writes it, or more.
+// The size as codec/run_times.h writes it, or an upper bound.
 std::size_t bytesOf(const Kind& kind) { return kind->first.size() + 6 + kind->second.size() * kRunBytes; }
 
-// Whose a kind is: "job/NAMESPACE", "queue/QUEUE".
+// Returns the owner of a kind: "job/NAMESPACE" or "queue/QUEUE".
 std::string_view groupOf(std::string_view kind) {
   const std::size_t slash = kind.find('/');
   return slash == std::string_view::npos ? kind : kind.substr(0, kind.find('/', slash + 1));
 }
 
-// Kinds of one run, which say the least, by whose they are; the oldest last.
+// Kinds with one run, which teach the least, by their owner; the oldest last.
 struct Singles {
   std::vector<Kind> kinds;
   std::size_t bytes = 0;
@@ -101,7 +101,7 @@ std::map<std::string_view, Singles> singlesOf(model::RunTimes& times) {
   return groups;
 }
 
-// Whoever has most of them gives one: who invents names must not drive out what others have learnt.
+// The owner with the most such kinds loses one: invented names must not evict what other owners' jobs taught.
 std::optional<Kind> nextSingle(std::map<std::string_view, Singles>& groups) {
   const auto most = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
     return a.second.bytes < b.second.bytes;
@@ -147,14 +147,14 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
   const auto at = std::lower_bound(runs.begin(), runs.end(), run);
   if (at != runs.end() && *at == run) return false;
   const bool full = runs.size() == kMostOfAKind;
-  if (full && at == runs.begin()) return false;  // older than all that is kept
+  if (full && at == runs.begin()) return false;  // older than all runs that are kept
   runs.insert(at, run);
   if (full) runs.erase(runs.begin());
   return true;
 }
 
-// Whether its spec still says what it ran as: what has been written into it since would file its time under
-// other sizes, or under another team's queue.
+// Returns true if the spec still matches what ran. A later edit would record the run time under another size,
+// or under another team's queue.
 bool saysWhatRan(const model::Job& job) {
   const model::Condition* succeeded = job.condition(model::conditions::kSucceeded);
   if (succeeded->observedGeneration != job.generation) return false;
@@ -165,8 +165,8 @@ bool saysWhatRan(const model::Job& job) {
   return sameQueue && model::sameToItsQueue(job, charge->queue);
 }
 
-// The default queue stands for another queue in each namespace: what one tenant's jobs took teaches nothing
-// of another's.
+// The default queue stands for another queue in each namespace: the run times of one tenant's jobs must not
+// affect another tenant's.
 std::string learningQueueOf(const model::Job& job) {
   const std::string& name = job.spec.queue.str();
   return name == model::names::kDefaultQueue ? fmt::format("{}@{}", name, job.key.ns) : name;

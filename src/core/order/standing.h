@@ -9,17 +9,17 @@
 
 namespace trainyard::core {
 
-// All that decides where a job that waits stands in its queue, but the clock and what others do: the same
-// until the job changes.
+// The job's own facts that decide its rank in the queue while it is pending. The clock and other jobs also
+// count. The facts stay valid until the job changes.
 struct Standing {
   base::WallTime submitted{};
   std::int64_t gpus = 0;
   std::chrono::seconds ran{0};
-  std::optional<std::chrono::seconds> remaining = std::nullopt;  // by its owner's estimate; 0: outrun
+  std::optional<std::chrono::seconds> remaining = std::nullopt;  // by the owner's estimate; 0: exceeded
   RunTimeModel::Question question = {};
 };
 
-// `job` has no places.
+// `job` must not be placed.
 [[nodiscard]] Standing standingOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 }  // namespace trainyard::core

@@ -29,7 +29,7 @@ microseconds lostAfter(const std::optional<model::Checkpoint>& checkpoint, micro
 microseconds lostTime(const model::Job& job, base::WallTime placedSince, const model::Snapshot& snapshot) {
   const auto placedFor = std::max(snapshot.now - placedSince, microseconds(0));
   auto lost = lostAfter(job.spec.checkpoint, placedFor);
-  // What it reports can only make it cheaper to stop: nobody becomes untouchable by what he says of himself.
+  // A reported checkpoint can only lower the cost: no job may protect itself by its own report.
   const auto& progress = job.status.progress;
   if (progress && progress->lastCheckpoint && survivesStops(job.spec)) {
     const auto age = std::max<microseconds>(snapshot.now - *progress->lastCheckpoint, microseconds(0));

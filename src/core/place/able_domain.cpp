@@ -10,7 +10,7 @@ namespace trainyard::core {
 namespace {
 
 constexpr std::size_t kMostTried = 32;
-// Of the exact search in each of them.
+// The budget of the exact search in each of them.
 constexpr std::int64_t kTriedSteps = 20'000;
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 namespace trainyard::core {
 
-// Which domain to name to a gang that fits nowhere. Part of placement_failure.h; not for use elsewhere.
+// The domain that the message names for a gang that fits nowhere. Part of placement_failure.h.
 
-// A domain, and for each kind how many of its members find room there; of several kinds at most what is
-// wanted.
+// A domain, and for each kind how many of its members fit there. With
+// several kinds a count is at most what the kind needs.
 struct DomainRoom {
   Domains::Range range;
   std::vector<std::int64_t> fits;
@@ -22,15 +22,15 @@ using OpenNodes = std::vector<std::vector<char>>;  // per kind, by position
 
 [[nodiscard]] DomainRoom roomIn(const PlaceProblem& problem, Domains::Range range);
 
-// Where most members find room: of the hardest kind first, then of the next; the first path of equals.
+// The domain where most members fit: of the hardest kind first, then of the next. Ties: the first path.
 [[nodiscard]] DomainRoom mostRoom(const PlaceProblem& problem, std::size_t level);
 
-// Whether the domain has room for all members of each kind alone. `open`: on these nodes; nullptr: on all.
+// Whether all members of each kind alone fit in the domain. `open`: on these nodes; nullptr: on all.
 [[nodiscard]] bool holdsEachKind(const PlaceProblem& empty, Domains::Range range, const OpenNodes* open);
 
-// The domain with most room now among those that could hold the whole gang if nothing ran there: with the
-// nodes that are open now, or else with those that may become open. The others never help, however much of
-// them is free. Of several kinds of members only kMostTried domains are tried.
+// The domain with the most free capacity among those that could hold the whole gang if they were empty: with
+// the nodes that are open now, or else with those that may become open. Other domains never help, however
+// much of them is free. With several kinds of members only kMostTried domains are tried.
 [[nodiscard]] std::optional<DomainRoom> bestAble(const PlaceProblem& now, const PlaceProblem& empty,
                                                  std::size_t level, const OpenNodes& open);
 

@@ -10,27 +10,27 @@
 
 namespace trainyard::core {
 
-// What a plan does to one gang's places.
+// What a plan does to the placement of one gang.
 enum class ChangeKind {
   kStart,
-  kStop,    // the whole gang leaves and waits again
-  kMove,    // it leaves, and starts anew elsewhere
-  kGrow,    // more members come
-  kShrink,  // the last members go
+  kStop,    // the whole gang is preempted and becomes pending again
+  kMove,    // it is preempted, and restarts elsewhere
+  kGrow,    // members join
+  kShrink,  // the last members leave
 };
 
 struct Change {
   std::shared_ptr<const model::Job> job;
   ChangeKind kind = ChangeKind::kStart;
-  Placement add = {};                          // the places that it gets
-  std::vector<model::Assignment> remove = {};  // the places that it leaves
-  // Whose start this makes room for; absent where the change is for its own job.
+  Placement add = {};                          // the placement that it gets
+  std::vector<model::Assignment> remove = {};  // the placement that it gives up
+  // The job that starts on what this releases; absent if the change is for its own job.
   std::optional<model::ObjectKey> pays = std::nullopt;
-  // kStop: for a job of another queue.
+  // kStop: on behalf of a job of another queue.
   bool byOtherQueue = false;
-  // kStart: the reservations on whose capacity it was backfilled.
+  // kStart: the reservations on which it was backfilled.
   std::vector<model::Charge::Backfill> backfilled = {};
-  bool silent = false;  // counted, but nothing can be written for the job now
+  bool silent = false;  // counted, but the operator cannot write the job's status now
 };
 
 }  // namespace trainyard::core

@@ -11,45 +11,45 @@
 
 namespace trainyard::core {
 
-// How much of a node's free GPUs is of no use to the jobs that there are, and how a placement changes that,
-// after Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient
-// Descent", ATC 2023, section 3: the free GPUs of a node that a task of the job mix, drawn at random, cannot
-// use. All amounts are integers; device amounts are thousandths of one device. Sums saturate.
+// How many of a node's free GPUs the cluster's jobs cannot use, and how a placement changes that, after Weng
+// et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent",
+// ATC 2023, section 3: the free GPUs of a node that a task of the job mix, drawn at random, cannot use. All
+// amounts are integers; device amounts are thousandths of one device. Sums saturate.
 
 inline constexpr std::int64_t kWholeDevice = 1000;
 
-// What one task asks of a node.
+// What one task requests of a node.
 struct TaskShape {
   std::int64_t cpu = 0;     // thousandths of a core
-  std::int64_t memory = 0;  // in the unit of the room
+  std::int64_t memory = 0;  // in the unit of DeviceRoom::memory
   std::int64_t devices = 0;
-  std::int64_t perDevice = kWholeDevice;  // of each; less than a whole device only of one
-  std::uint64_t models = 0;               // kinds of device that will do, one bit each; 0: any
+  std::int64_t perDevice = kWholeDevice;  // of each device; less than a whole one only if `devices` is 1
+  std::uint64_t models = 0;               // acceptable kinds of device, one bit each; 0: any
   [[nodiscard]] std::int64_t deviceAmount() const { return devices * perDevice; }
   friend auto operator<=>(const TaskShape&, const TaskShape&) = default;
 };
 
-// What is free of a node.
+// The free capacity of a node.
 struct DeviceRoom {
   static constexpr std::size_t kMostShared = 16;
 
   std::int64_t cpu = 0;
   std::int64_t memory = 0;
   std::uint64_t model = 0;  // one bit
-  std::int64_t whole = 0;   // devices that nobody uses
-  // What is left of devices in use, in no order; the first `sharedCount` count.
+  std::int64_t whole = 0;   // completely free devices
+  // The free part of devices in use, in no order; the first `sharedCount` are valid.
   std::array<std::int64_t, kMostShared> shared = {};
   std::size_t sharedCount = 0;
 
   [[nodiscard]] std::int64_t deviceAmount() const;
   [[nodiscard]] bool fits(const TaskShape& task) const;
-  // Expects that it fits. A part of a device is taken from `shared[device]`, or from a device that is still
-  // whole where `device` is kFromWhole.
+  // Requires that the task fits. A part of a device is taken from `shared[device]`, or
+  // from a free device if `device` is kFromWhole.
   static constexpr std::size_t kFromWhole = kMostShared;
   void take(const TaskShape& task, std::size_t device = kFromWhole);
 };
 
-// Kinds of tasks with their weights, each kind once.
+// Kinds of tasks with their weights; each kind appears once.
 class JobMix {
  public:
   struct Entry {
@@ -57,7 +57,7 @@ class JobMix {
     std::int64_t weight = 0;
   };
 
-  // Tasks without devices are left out: no free device is of use to them, whatever is placed where.
+  // Tasks without devices are left out: they cannot use a free device, wherever it is.
   void add(const TaskShape& task, std::int64_t weight);
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
@@ -67,14 +67,14 @@ class JobMix {
 };
 
 enum class FragmentMeasure {
-  // The paper's. A task cannot use devices with too little left, and none at all where it does not fit.
+  // As in the paper: a task cannot use devices with too little left, and none where it does not fit.
   kFirstTask,
-  // Ours. As one task that fits may take the cpu or memory that all the other devices need, a task can
-  // use at most kFedCopies times what as many tasks like it as there is cpu and memory for could use. More
-  // than once, because other tasks of the mix need less beside their devices.
+  // Our variant. One task that fits may take the cpu or memory that all the other devices need. The task can
+  // therefore use at most kFedCopies times what its copies, limited by cpu and memory, could use. The factor
+  // exceeds 1 because other tasks of the mix need less cpu and memory per device.
   kFed,
 };
-// Chosen from 1, 2 and 4 on variations of one trace: docs/placement.md. All three are better than none.
+// Chosen from 1, 2 and 4 on variations of one trace: docs/placement.md. All three are better than no limit.
 inline constexpr std::int64_t kFedCopies = 2;
 
 // Free device amount that a task of this shape cannot use.
@@ -84,12 +84,12 @@ inline constexpr std::int64_t kFedCopies = 2;
 [[nodiscard]] std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix,
                                          FragmentMeasure measure = FragmentMeasure::kFed);
 
-// The members of all jobs that are not finished, by shape; a shape weighs as much as it has members. Of many
-// shapes the kMixShapes that ask for most GPUs in all are kept.
+// The members of all jobs that are not finished, by shape. The weight of a shape is its number of members.
+// Only the kMixShapes shapes that request the most GPUs in total are kept.
 inline constexpr std::size_t kMixShapes = 32;
 [[nodiscard]] JobMix observedMix(const model::SharedList<model::Job>& jobs);
 
-// The same step by step: members by shape, with `sign` added or taken away again.
+// observedMix() in steps: addMembers() adds a job's members (`sign` 1) or removes them (-1).
 using MemberCounts = std::map<TaskShape, std::int64_t>;
 void addMembers(const model::Job& job, int sign, MemberCounts& counts);
 [[nodiscard]] JobMix heaviest(const MemberCounts& counts);

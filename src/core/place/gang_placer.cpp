@@ -27,7 +27,7 @@ const GangPlacer::Steps& GangPlacer::stepsOf(const Job& job, std::uint32_t shape
   return known->second;
 }
 
-// `job` gives no estimate.
+// Requires that `job` has no estimate.
 const GangPlacer::Steps& GangPlacer::unestimatedSteps(const Job& job, std::uint32_t shape,
                                                       std::int64_t gpus) {
   if (shape >= unestimated_.size()) unestimated_.resize(shape + std::size_t{1}, nullptr);
@@ -59,7 +59,7 @@ std::vector<GangPlacer::Widening> GangPlacer::widenings(const Job& job, std::uin
 base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) {
   auto& known = cache_.notes.of(position).waitingSince;
   if (!known) known = waitingSince(job, base::WallTime::max());
-  // Where the status does not tell, it is now.
+  // A status without that time is counted from now.
   return *known == base::WallTime::max() ? snapshot_.now : *known;
 }
 
@@ -67,7 +67,7 @@ std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
   const auto [found, isNew] = cache_.attainable.try_emplace(shape, 0);
   if (isNew) {
     spend(nodes());
-    // Of the shape: what is closed is so to one queue.
+    // Per shape: closed nodes depend on the queue.
     PlaceRequest asked = request(job, 0);
     asked.closed = nullptr;
     found->second = tightestAttainable(asked, ledger_, domains_);
@@ -76,7 +76,7 @@ std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
 }
 
 bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
-  // Nothing is closed without which it could not.
+  // Nodes are closed to a job only if it could start without them.
   if (closedTo(job) != nullptr) return true;
   const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
   if (isNew) {
@@ -104,7 +104,7 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   return request;
 }
 
-// The shape that a plan prefers, as if it alone had been measured; else the policy's table.
+// The shape that a plan prefers, as if only that had been measured; else the policy's table.
 const std::vector<model::ShapeCost>* GangPlacer::plannedCosts(const Job& job) {
   constexpr int kPreferred = 900;
   const auto& plan = job.status.plan;
@@ -175,7 +175,7 @@ std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
   const auto find = [&](const PlaceRequest& asked) {
     spend(nodes());
     auto places = findPlaces(asked, ledger_, domains_);
-    spend(0);  // for constraints that it was the first to ask of nodes
+    spend(0);  // charges constraints that this search evaluated first
     return places;
   };
   if (auto preferred = placeOnPreferredType(request, find)) return preferred;
@@ -190,7 +190,7 @@ const std::string* GangPlacer::preferredType(const Job& job) const {
   return planned ? &job.status.plan->gpuType : nullptr;
 }
 
-// On the type of GPU that serves the cluster most, or that the job's plan prefers, where there is room.
+// Places on the preferred type of GPU if it has capacity: by chooseTypes(), else by the job's plan.
 template <typename Find>
 std::optional<Placement> GangPlacer::placeOnPreferredType(const PlaceRequest& request, const Find& find) {
   const std::string* preferred = preferredType(*request.job);
@@ -209,7 +209,7 @@ bool GangPlacer::keepsToOneType(const PlaceRequest& request) {
 }
 
 PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
-  // Two searches, and words about every node.
+  // Two searches, and a message about every node.
   constexpr std::int64_t kWordsCost = 8;
   spend(kWordsCost * nodes());
   auto placed = core::place(request(job, widest), ledger_, domains_);
@@ -219,11 +219,11 @@ PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
     if (!least) return std::move(*failure);
     auto placedLeast = core::place(request(*least, widest), ledger_, domains_);
     if (auto* ofLeast = std::get_if<PlacementFailure>(&placedLeast)) return std::move(*ofLeast);
-    // There are places for its least, but they are not for it.
+    // A placement for its minimum exists, but the gang may not use it.
     failure->reason = model::PendingReason::kWaitingForTopology;
     return std::move(*failure);
   }
-  // There is room, but not all of one type.
+  // The capacity suffices, but not on one type of GPU.
   PlacementFailure failure;
   failure.reason = model::PendingReason::kWaitingForTopology;
   failure.needs = "needs all its GPUs of one type";

@@ -21,34 +21,34 @@
 
 namespace trainyard::core {
 
-// What a job asks for, and how wide it may be placed by now.
+// The shape of a job's request, and how wide it may be placed now.
 struct GangShape {
   std::uint32_t key = 0;  // PlacementCache::shapeOf
   Relaxation relaxation;
 };
 
-// When others may be stopped again for nodes that failed the job's attempts; nothing where none did. Later
-// and later: whoever cannot run there for a reason that nobody sees would stop them for nothing for ever.
+// When other gangs may be preempted again for nodes that failed the job's attempts; empty if none did. The
+// pause doubles: a job that cannot run there for an unknown reason would preempt in vain for ever.
 [[nodiscard]] std::optional<base::WallTime> claimsAgainFrom(const model::Job& job);
-// Whether the job preempts no others until then, wherever: its members could not be bound for a reason that
-// other victims would not have changed, and its spec is still the same. One gang would preempt its way across
-// the cluster.
+// Whether the job preempts no other gang until then, on any node: its members could not be bound for a
+// reason that other victims would not have changed, and its spec is still the same. Without this rule
+// one gang would preempt its way across the cluster.
 [[nodiscard]] bool isUnbindable(const model::Job& job, base::WallTime now);
 
-// All that a cycle asks of placement goes through here: whole gangs, as the cluster's policy and the time
-// that they have waited have it. It remembers what was not to be had (PlacementCache), and counts what it
-// looks at (WorkBudget).
+// All placement requests of a cycle go through this class: whole gangs, by the cluster's
+// policy and their waiting time. It remembers what did not fit (PlacementCache), and
+// counts the nodes that it looks at (WorkBudget).
 class GangPlacer {
  public:
   GangPlacer(const model::Snapshot& snapshot, const Ledger& ledger, const Domains& domains,
-             PlacementCache& cache)  // whose notes follow the snapshot
+             PlacementCache& cache)  // its notes match the snapshot
       : snapshot_(snapshot), ledger_(ledger), domains_(domains), cache_(cache) {
     cache_.refusals.follow(snapshot.nodes);
   }
 
-  // `gpus`: of the whole gang; `position`: the job's in the snapshot.
+  // `gpus`: of the whole gang; `position`: of the job in the snapshot.
   [[nodiscard]] GangShape shapeOf(const model::Job& job, std::int64_t gpus, std::size_t position);
-  // When it may be placed wider than now, and how wide then.
+  // When the job may be placed wider than now, and how wide.
   struct Widening {
     base::WallTime at{};
     std::size_t widest = 0;
@@ -56,38 +56,38 @@ class GangPlacer {
   [[nodiscard]] std::vector<Widening> widenings(const model::Job& job, std::uint32_t shape,
                                                 std::size_t position);
   [[nodiscard]] base::WallTime waitingSinceOf(const model::Job& job, std::size_t position);
-  // All members, at the size that it starts with. Refers to the job, the policy and this.
+  // A request for all members at the size that it starts with. Refers to the job, the policy and this object.
   [[nodiscard]] PlaceRequest request(const model::Job& job, std::size_t widest);
 
-  // Its places in what is free now, off the nodes that failed its last attempt, or several gangs lately,
-  // where that is possible.
+  // A placement in the free capacity. It avoids, if possible, the nodes that failed the job's last attempt,
+  // and those on which several gangs have failed lately.
   [[nodiscard]] std::optional<Placement> place(const model::Job& job, std::uint32_t shape,
                                                std::size_t widest);
-  // The same, of any request, and of a ledger of which something is asked (WhatIf): nothing is remembered.
+  // As above, for any request and for a hypothetical ledger (WhatIf): nothing is remembered.
   [[nodiscard]] std::optional<Placement> tryPlace(const PlaceRequest& request);
   [[nodiscard]] std::optional<Placement> tryPlace(const model::Job& job, std::size_t widest) {
     return tryPlace(request(job, widest));
   }
-  // The same for a job for which others have to go: never onto nodes that failed it, before
-  // claimsAgainFrom(); nor onto those of `avoid`.
+  // As above, for a job that preempts others: never on nodes that failed it,
+  // before claimsAgainFrom(), nor on those of `avoid`.
   [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest,
                                                   const std::vector<model::NodeName>& avoid = {});
-  // Whether it could start on the empty cluster, an elastic gang with its least; one that could not waits for
-  // nothing that will come.
+  // Whether the job could start on the empty cluster; an elastic gang at its minimum. If
+  // not, the job waits for a state that never comes.
   [[nodiscard]] bool mayEverStart(const model::Job& job, std::uint32_t shape);
-  // Why there are none; of an elastic gang whose wish can never have any, why there are none for its least.
+  // Why the job has no placement; for an elastic gang that never fits as desired, why its minimum has none.
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 
-  // On which type of GPU these jobs are placed where it has room (core/place/type_choice.h), whatever their
-  // plans say.
+  // The type of GPU on which these jobs are placed if it has capacity
+  // (core/place/type_choice.h). It overrides their plans.
   void prefer(std::map<model::ObjectKey, std::string> types) { preferred_ = std::move(types); }
 
-  // Nodes that are none for this job, at whatever size (PlaceRequest::closed).
+  // Nodes that this job can never use, at any size (PlaceRequest::closed).
   using NodeNames = std::vector<model::NodeName>;
   void close(const model::ObjectKey& job, std::shared_ptr<const NodeNames> nodes) {
     closed_[job] = std::move(nodes);
   }
-  // nullptr: there are none.
+  // nullptr if there are none.
   [[nodiscard]] const NodeNames* closedTo(const model::Job& job) const {
     if (closed_.empty()) return nullptr;
     const auto found = closed_.find(job.key);
@@ -104,7 +104,7 @@ class GangPlacer {
                                                        const std::vector<model::NodeName>& failed);
   [[nodiscard]] const std::vector<model::NodeName>& suspects();
   [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(ledger_.nodes().size()) + 1; }
-  // With what the searches before have spent on long constraints.
+  // Also charges what earlier searches have spent on long constraints.
   void spend(std::int64_t nodes) { budget_.spend(nodes + cache_.refusals.takeWork()); }
 
   const model::Snapshot& snapshot_;
@@ -124,13 +124,13 @@ class GangPlacer {
   std::map<model::ObjectKey, std::string> preferred_;
   std::map<model::ObjectKey, std::shared_ptr<const NodeNames>> closed_;
 
-  std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs on each
-  // How shapes relax, by what their jobs are expected to take.
+  std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs per node
+  // The relaxation steps of shapes, by estimated duration.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
-  std::vector<const Steps*> unestimated_;  // of those, by shape; null: nobody asked yet
+  std::vector<const Steps*> unestimated_;  // of jobs without estimate, by shape; null: not computed
   [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
-  std::optional<std::vector<model::NodeName>> suspects_;  // likewise
-  std::optional<JobMix> mix_;                             // asked for by the first that is placed
+  std::optional<std::vector<model::NodeName>> suspects_;  // computed on demand
+  std::optional<JobMix> mix_;                             // computed on demand
 };
 
 }  // namespace trainyard::core

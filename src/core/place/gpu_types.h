@@ -11,24 +11,24 @@
 
 namespace trainyard::core {
 
-// Whether a template chooses nodes by that label itself.
+// Whether a template selects nodes by that label itself.
 [[nodiscard]] bool namesLabel(const model::PodShape& shape, const std::string& label);
 
-// Which nodes have which type of GPU, by the label that the policy names.
+// The type of GPU of each node, by the label that the policy names.
 class GpuTypes {
  public:
   GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label);
 
   [[nodiscard]] const std::string& label() const { return label_; }
 
-  // Whether a placement of the request could lie on two types at all: there are several, and several members
-  // with GPUs.
+  // Whether a placement of the request could use two types at all: there are
+  // several types, and several members with GPUs.
   [[nodiscard]] bool matter(const PlaceRequest& request) const;
-  // Whether members with GPUs, there and on the places beside, lie on nodes of two types, but for roles that
-  // name the label themselves: they mean it.
+  // Whether members with GPUs, on `places` and `beside`, are on nodes of two types. Roles that name the
+  // label themselves do not count: they request it.
   [[nodiscard]] bool straddles(const model::Job& job, const std::vector<model::Assignment>& places,
                                const std::vector<model::Assignment>& beside = {}) const;
-  // For each type, by name, the nodes that a gang must keep off to have all its GPUs of it.
+  // For each type, by name, the nodes that a gang must avoid to have all its GPUs of that type.
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
 
  private:
@@ -37,10 +37,10 @@ class GpuTypes {
   std::map<std::string, std::vector<model::NodeName>> others_;
 };
 
-// The closest place for the request on nodes of one type of GPU: a gang is as fast as its slowest member, and
-// libraries tune themselves to one. Steps: as it comes, if that is of one type; else each type by itself, the
-// tightest level wins. Ties: the type's name. `find` asks for places; `beside` are those of its members that
-// have theirs.
+// The closest placement on nodes of one type of GPU: a gang is as fast as its slowest member, and
+// libraries tune themselves to one type. Steps: the unrestricted placement, if it has one type; else each
+// type by itself, and the tightest level wins. Ties: the type's name. `find` searches a placement;
+// `beside`: the places of members that are placed already.
 template <typename Find>
 [[nodiscard]] std::optional<Placement> placeOnOneType(PlaceRequest request, const GpuTypes& types,
                                                       const Find& find,

@@ -43,7 +43,7 @@ void JobNotes::follow(const model::SharedList<model::Job>& jobs) {
   jobs_ = jobs;
 }
 
-// All at once: thousands may start and end in one cycle.
+// Merges all changes at once: thousands of jobs may start and end in one cycle.
 void JobNotes::followHolders(const model::SharedList<model::Job>& jobs) {
   const auto holds = [](const JobPtr& job) {
     return job && (job->status.gang.placed || job->status.gang.proposal);

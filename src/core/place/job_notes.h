@@ -16,50 +16,50 @@
 
 namespace trainyard::core {
 
-// What is known of every job of a snapshot, side by side and kept from cycle to cycle until the job changes.
-// In the jobs themselves it lies scattered, and to fetch it from there for twenty thousand of them costs more
+// Data on every job of a snapshot, stored contiguously and kept from cycle to cycle until the job
+// changes. In the jobs themselves it is scattered, and to fetch it for twenty thousand of them costs more
 // than to decide. Assumes what CycleCache assumes.
 class JobNotes {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
   static constexpr std::uint32_t kNoShape = UINT32_MAX;
 
-  // Of a job that waits, what every cycle asks of it.
+  // What every cycle needs of a pending job.
   struct Asks {
     Standing standing = {};
     int priority = 0;
     std::size_t queue = 0;  // QueueTree::Index
-    // Since when places are kept for it.
+    // Since when the job has held a reservation.
     std::optional<base::WallTime> reservedSince = std::nullopt;
     std::optional<std::chrono::seconds> estimatedDuration = std::nullopt;
     bool preemptible = false;
     bool mayPreempt = false;  // Priorities::mayPreempt
     bool timesOut = false;    // spec.scheduling.timeoutSeconds
-    // Neither elastic nor after a failed attempt: those of its shape, queue and priority find what it finds.
+    // Neither elastic nor after a failed attempt: jobs of its shape, queue and priority get the same answer.
     bool plain = false;
-    bool knowsTypes = false;  // how fast it is on several types of GPU: core/cycle/type_seekers.h
+    bool knowsTypes = false;  // its speed on several types of GPU is known: core/cycle/type_seekers.h
   };
   struct Note {
     std::uint32_t shape = kNoShape;  // PlacementCache::shapeOf
-    // Nothing is to be done for it, and only a change of itself, of its pods or of the nodes' names and
-    // labels can give it anything to do: it runs or has ended.
+    // The job runs or has ended, and has no step to do. Only a change of itself, of its pods or
+    // of the nodes' names and labels can cause one.
     bool settled = false;
-    // Until then, where time alone gives it something to do.
+    // The end of `settled`, if the clock alone causes a step.
     std::optional<base::WallTime> settledUntil = std::nullopt;
-    // Without pods, admitted (its template aside), and waits for nothing but places.
+    // Without pods, admitted (apart from its template), and waits only for a placement.
     bool waits = false;
-    // Since when it waits; absent: not looked up yet.
+    // Since when the job is pending; absent: not computed yet.
     std::optional<base::WallTime> waitingSince = std::nullopt;
-    // Its status says all there is to say about why it waits, as long as that is why.
+    // The status already has this message, which is complete as long as the reason stays.
     std::shared_ptr<const model::Pending> told = nullptr;
-    std::optional<Asks> asks = std::nullopt;  // absent: nobody asked yet
+    std::optional<Asks> asks = std::nullopt;  // absent: not computed yet
   };
 
-  // Brings it up to the list, sorted by key. What changed is known by no note.
+  // Updates the notes to the list, which is sorted by key. A changed job gets an empty note.
   void follow(const model::SharedList<model::Job>& jobs);
-  // Forgets all notes; what follows from the jobs alone stays.
+  // Clears all notes; the lists that depend on the jobs alone stay.
   void clear() { notes_.assign(notes_.size(), {}); }
-  // Whoever waits has to be admitted anew, and told by whom.
+  // Pending jobs must be admitted again, and their messages computed again.
   void clearAdmissions() {
     for (Note& note : notes_) {
       note.waits = false;
@@ -67,31 +67,31 @@ class JobNotes {
     }
   }
 
-  // Queues or priorities are others.
+  // Queues or priorities have changed.
   void clearAsks() {
     for (Note& note : notes_) note.asks.reset();
   }
 
-  // Whoever runs may have something to say again.
+  // Running jobs may have a step to do again.
   void unsettle() {
     for (Note& note : notes_) note.settled = false;
   }
 
   // By position in the list.
   [[nodiscard]] Note& of(std::size_t position) { return notes_[position]; }
-  // Where the job is, which is in the list; looks at `hint` first.
+  // The position of the job, which must be in the list; checks `hint` first.
   [[nodiscard]] std::size_t find(const JobPtr& job, std::size_t hint) const;
 
-  // In the order of the list: jobs that have a proposal; those that may be stopped, time aside.
+  // In the order of the list: jobs that have a proposal; jobs that are stoppable(), whatever the time.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
-  // In the order of the list: jobs that have places, or places on their way.
+  // In the order of the list: jobs that have a placement, or have one proposed.
   struct Holder {
     JobPtr job;
     RunFacts facts;
   };
   [[nodiscard]] const std::vector<Holder>& holders() const { return holders_; }
-  // Those whose last failure accuses a node.
+  // Jobs with a last failure that accuses a node.
   [[nodiscard]] const std::vector<JobPtr>& accusing() const { return accusing_; }
   // observedMix() of the list.
   [[nodiscard]] JobMix mix() const { return heaviest(members_); }

@@ -8,10 +8,10 @@
 namespace trainyard::core {
 namespace {
 
-// So many constraints are remembered, each of which costs two bytes for each node, and so much text of them.
+// The most constraints that are cached, at two bytes a node each, and the most text of their keys.
 constexpr std::size_t kMost = 256;
 constexpr std::size_t kMostText = 4U << 20U;
-// To write and compare so much of it takes as long as to look at a node.
+// To write and compare that much text takes as long as to look at a node.
 constexpr std::size_t kTextOfANode = 256;
 
 }  // namespace

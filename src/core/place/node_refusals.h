@@ -15,16 +15,16 @@ namespace trainyard::core {
 
 struct PlaceRequest;
 
-// Which nodes pods of which constraints may run on, room aside (nodeRefusal()), and which they might once
-// those are well (templateMatches()), as far as anybody asked: thousands of placements ask it of the same
-// nodes with the same few constraints. Assumes what CycleCache assumes.
+// Caches which nodes refuse which constraints, free capacity aside (nodeRefusal()), and which might accept
+// them once the nodes are well (templateMatches()). Thousands of placements need this for the same nodes and
+// the same few constraints. Assumes what CycleCache assumes.
 class NodeRefusals {
  public:
-  // Of one set of constraints, by the nodes' index in the list.
+  // The answers for one set of constraints, by the nodes' index in the list.
   class Answers {
    public:
     Answers(std::size_t nodes, const model::PodShape& shape, std::int64_t& work);
-    // `shape` is of these constraints.
+    // `shape` must have these constraints.
     [[nodiscard]] bool mayUse(std::size_t index, const model::Node& node, const model::PodShape& shape);
     [[nodiscard]] bool mayBecomeOpen(std::size_t index, const model::Node& node,
                                      const model::PodShape& shape);
@@ -43,12 +43,12 @@ class NodeRefusals {
   NodeRefusals& operator=(const NodeRefusals&) = delete;
   ~NodeRefusals() = default;
 
-  // Brings it up to the list: what is known of a node that changed does not hold.
+  // Updates the cache to the list: the answers for a changed node are dropped.
   void follow(const model::SharedList<model::Node>& nodes);
-  // Valid until it is called again.
+  // Valid until the next call.
   [[nodiscard]] Answers& of(const model::PodShape& shape);
-  // What long constraints have cost since it was asked last, in nodes of a WorkBudget: a template may compare
-  // each node with a thousand labels, which takes a hundred times as long as to look at its room.
+  // The cost of long constraints since the last call, in nodes of a WorkBudget. A template may compare each
+  // node with a thousand labels, which takes a hundred times as long as its free capacity.
   [[nodiscard]] std::int64_t takeWork() { return std::exchange(work_, 0); }
 
  private:
@@ -56,11 +56,11 @@ class NodeRefusals {
 
   model::SharedList<model::Node> nodes_;
   std::unordered_map<std::string, Answers> byConstraints_;
-  std::size_t text_ = 0;  // of all keys
+  std::size_t text_ = 0;  // size of all keys
   std::int64_t work_ = 0;
 };
 
-// The same with what a request remembers, or without. Valid until another one is made.
+// As NodeRefusals::Answers, with the cache of a request or without one. Valid until the next is made.
 class NodeOpenness {
  public:
   NodeOpenness(const PlaceRequest& request, const model::PodShape& shape);

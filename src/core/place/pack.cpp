@@ -11,17 +11,17 @@ using Busyness = PlaceProblem::Busyness;
 using Kind = PlaceProblem::Kind;
 using Range = Domains::Range;
 
-// Members tried per node in step 3, before it is skipped for its cost.
+// The most members per node that step 3 tries before it is skipped for its cost.
 constexpr std::int64_t kLeastHarmBudget = 500'000;
 
 struct Candidate {
   Range range;
   std::int64_t fits = 0;
   Busyness busyness;
-  std::int64_t growth = 0;  // of fragmentation; only of single nodes
+  std::int64_t growth = 0;  // of fragmentation; for single nodes only
 };
 
-// The domains of `level` inside `range` where anything fits, in path order.
+// The domains of `level` inside `range` where a member fits, in path order.
 std::vector<Candidate> candidatesIn(const PlaceProblem& problem, std::size_t level, Range range,
                                     const std::vector<std::int64_t>& fits) {
   const auto& domains = problem.domains().levels()[level].domains;
@@ -39,7 +39,7 @@ std::vector<Candidate> candidatesIn(const PlaceProblem& problem, std::size_t lev
   return candidates;
 }
 
-// Whether there are enough places for all of the kind, were it alone.
+// Whether all members of the kind fit, if they were alone.
 bool hasPlaces(const Kind& kind, const Range& range) {
   std::int64_t fits = 0;
   for (std::uint32_t position = range.begin; position < range.end && fits < kind.count; ++position)
@@ -51,8 +51,8 @@ bool better(const Candidate& a, const Candidate& b) {
   return a.growth != b.growth ? a.growth < b.growth : a.busyness < b.busyness;
 }
 
-// Domains of one level where every kind by itself has enough places, the best first. For a single kind, whose
-// places are all that counts, only the best.
+// Domains of one level where every kind fits by itself, the best first. For a
+// single kind, for which this suffices, only the best.
 std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, PlaceRank& rank, std::size_t level) {
   std::vector<Candidate> candidates;
   for (const Range& range : problem.domains().levels()[level].domains) {
@@ -66,8 +66,8 @@ std::vector<Candidate> wholeGangCandidates(const PlaceProblem& problem, PlaceRan
     }
     candidates.push_back(candidate);
   }
-  // What the gang takes is the same everywhere, so free GPUs before it order as free GPUs after it. Domains
-  // come in path order, and that decides among equals.
+  // The gang takes the same amount everywhere, so domains have the same order by free GPUs before and
+  // after. They come in path order, which decides ties.
   if (problem.kinds().size() == 1 && !candidates.empty()) {
     return {*std::min_element(candidates.begin(), candidates.end(), better)};
   }
@@ -97,7 +97,7 @@ class TightSpread {
       for (Candidate& each : candidates) {
         if (nodes) each.growth = rank_.growth(kind_, count, each.range.begin);
       }
-      // min_element keeps the first of equals: path order.
+      // min_element keeps the first of equals, in path order.
       const auto best =
           std::min_element(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
             if (nodes && kind_.sendsParameters && crowded(a) != crowded(b)) return crowded(b);
@@ -111,7 +111,7 @@ class TightSpread {
   std::vector<std::int64_t> result() { return std::move(taken_); }
 
  private:
-  // No inner domain holds `count`: whole inner domains, the largest first, until the rest fits into one.
+  // No inner domain holds `count`: fills whole ones, the largest first, until the rest fits into one.
   void fillLargest(std::size_t level, Range range, std::int64_t count) {
     std::vector<Candidate> candidates = candidatesOf(level + 1, range);
     const bool nodes = level + 1 == problem_.domains().nodeLevel();
@@ -130,12 +130,12 @@ class TightSpread {
     spread(level, range, count);
   }
 
-  // Of two nodes: only the second hosts another gang that needs the network.
+  // Whether, of two nodes, only the second hosts another gang that needs the network.
   bool lonelier(const Candidate& a, const Candidate& b) {
     return !rank_.sharesNetwork(a.range.begin) && rank_.sharesNetwork(b.range.begin);
   }
 
-  // A single node where another job's parameter servers would share their uplink with this one's.
+  // Whether another job's parameter servers on this node would share its uplink with this job's.
   bool crowded(const Candidate& node) { return rank_.hostsServers(node.range.begin); }
 
   std::vector<Candidate> candidatesOf(std::size_t level, Range range) const {
@@ -146,7 +146,7 @@ class TightSpread {
 
   void take(std::uint32_t position, std::int64_t count) {
     taken_[position - whole_.begin] += count;
-    // A node that was used is not offered again: what is left of it was weighed already.
+    // A used node is not offered again: its remaining capacity was considered already.
     fits_[position - whole_.begin] = 0;
   }
 
@@ -158,7 +158,7 @@ class TightSpread {
   std::vector<std::int64_t> taken_;
 };
 
-// What is left of the range's nodes while kinds are put onto them.
+// The remaining capacity of the range's nodes while kinds are placed on them.
 class RoomCopy {
  public:
   RoomCopy(const PlaceProblem& problem, Range range)
@@ -194,17 +194,17 @@ std::int64_t sum(const std::vector<std::int64_t>& amounts) {
   return std::accumulate(amounts.begin(), amounts.end(), std::int64_t{0});
 }
 
-// All ways to combine the kinds on one node: a count of each kind but the last, and the most of the last
-// beside them.
+// One way to combine the kinds on a node: a count of each kind but the
+// last, and the largest count of the last beside them.
 struct Option {
-  std::vector<std::int64_t> counts;  // in the order of the search, the last kind left out
-  std::size_t step = 0;              // what the counts add to the state's index
+  std::vector<std::int64_t> counts;  // in the order of the search, without the last kind
+  std::size_t step = 0;              // what the counts add to the index of the state
   std::int64_t last = 0;
 };
 
-// Dynamic programming over the nodes. State: members placed so far of every kind but the last; value: the
-// most of the last kind that can stand beside them. The kind with the most members is the last, which keeps
-// states few.
+// Dynamic programming over the nodes. State: the members placed so far of every kind but the
+// last; value: the largest count of the last kind beside them. The kind with the most members is
+// the last, which keeps the number of states small.
 class ExactSearch {
  public:
   ExactSearch(const PlaceProblem& problem, Range range)
@@ -216,7 +216,7 @@ class ExactSearch {
     });
   }
 
-  // Spends from the budget; empty when nothing fits or the budget does not suffice.
+  // Spends from the budget. Empty if the gang does not fit or the budget does not suffice.
   std::optional<Packing> run(std::int64_t& budget) {
     if (!countStates(budget)) return std::nullopt;
     best_.assign(states_, -1);
@@ -258,7 +258,7 @@ class ExactSearch {
     std::vector<Option> options;
     Option current{std::vector<std::int64_t>(strides_.size(), 0), 0, 0};
     collect(offset, 0, current, options, budget);
-    // Nothing of any kind fits: the node does not matter.
+    // No member of any kind fits: the node is skipped.
     if (options.size() == 1 && options.front().last == 0) options.clear();
     return options;
   }
@@ -346,7 +346,7 @@ class ExactSearch {
 bool Packer::holdsAtLevel(std::size_t level) {
   const auto& kinds = problem_->kinds();
   if (kinds.size() != 1) return packAtLevel(level).has_value();
-  // Of one kind it is enough that there are the places.
+  // A single kind fits if there are enough places.
   const auto& domains = problem_->domains().levels()[level].domains;
   return std::any_of(domains.begin(), domains.end(),
                      [&](const Range& range) { return hasPlaces(kinds.front(), range); });
@@ -370,7 +370,7 @@ std::optional<Packing> Packer::pack(std::size_t level, Range range) {
     if (auto packing = packInOrder(level, range, order, shape)) return packing;
   }
   if (auto packing = packInOrder(level, range, order, std::nullopt)) return packing;
-  // Of one kind, and on one node, where the sum of demands decides, the attempt above is exact.
+  // For one kind, and on one node, where the sum of demands decides, the attempt above is exact.
   if (kinds.size() == 1 || range.end - range.begin == 1) return std::nullopt;
 
   std::vector<std::int64_t> spare;
@@ -387,11 +387,11 @@ std::optional<Packing> Packer::pack(std::size_t level, Range range) {
   return packExactly(range);
 }
 
-// Cheapest first, only those that the places of the range allow by themselves.
+// Cheapest first, only those for which the range has enough nodes.
 std::vector<ShapeChoice> Packer::shapesIn(std::size_t level, Range range) const {
   const auto& kinds = problem_->kinds();
   const auto* costs = problem_->request().shapeCosts;
-  // Kinds come hardest first, so the ones with GPUs are in front.
+  // Kinds come hardest first, so those with GPUs are in front.
   const bool oneGpuKind = kinds.front().wantsGpus && (kinds.size() == 1 || !kinds[1].wantsGpus);
   if (costs == nullptr || !oneGpuKind || level == problem_->domains().nodeLevel()) return {};
   const Kind& kind = kinds.front();

@@ -34,7 +34,7 @@ void assignGroup(const PlaceProblem& problem, const PlaceRequest::Group& group, 
   }
 }
 
-// Indices in topology order; roles of one kind share its places in the order of the request.
+// Assigns indices in topology order; roles of one kind share its places in the order of the request.
 Placement describe(const PlaceProblem& problem, PackedDomain found) {
   Placement placement;
   std::uint32_t first = found.range.end;
@@ -53,7 +53,7 @@ Placement describe(const PlaceProblem& problem, PackedDomain found) {
       assignGroup(problem, problem.request().groups[i], found, found.packing[kind], placement.assignments);
     }
   }
-  // Several kinds may come to lie closer together than the domain they were packed into.
+  // Several kinds may end up closer together than the domain that they were packed into.
   const Domains& domains = problem.domains();
   for (std::size_t level = domains.nodeLevel(); level > 0; --level) {
     if (domains.domainOf(level, first).end <= last) continue;
@@ -69,8 +69,8 @@ Placement describe(const PlaceProblem& problem, PackedDomain found) {
 
 namespace {
 
-// As wide as the gang may lie: by what the job requires, and now. Nothing where the cluster has no such
-// level.
+// The widest levels for the gang: the one that the job requires, and the one permitted
+// now. Empty if the cluster lacks the required level.
 struct Bounds {
   std::size_t required = 0;
   std::size_t widest = 0;
@@ -79,7 +79,7 @@ std::optional<Bounds> boundsOf(const PlaceRequest& request, const Domains& domai
   const std::string& required = request.job->spec.locality.required;
   const auto bound = required.empty() ? std::optional<std::size_t>(0) : domains.findLevel(required);
   if (!bound) return std::nullopt;
-  // A level counted from a topology that has fewer now: the node is the tightest there is.
+  // The index may come from a topology with more levels: the node is the tightest level.
   return Bounds{*bound, std::max(*bound, std::min(request.widest, domains.nodeLevel()))};
 }
 
@@ -87,7 +87,7 @@ std::optional<Bounds> boundsOf(const PlaceRequest& request, const Domains& domai
 
 namespace {
 
-// Nodes that the template of any member would rather leave to others, those in use by `placement` or none.
+// Whether `placement` uses a node that the template of any of its members prefers to avoid.
 bool usesUnpreferred(const PlaceRequest& request, const Placement& placement, const Ledger& ledger) {
   return std::any_of(placement.assignments.begin(), placement.assignments.end(),
                      [&](const model::Assignment& each) {
@@ -121,7 +121,7 @@ std::optional<Placement> findAnyPlaces(const PlaceRequest& request, const Ledger
 
 }  // namespace
 
-// Most clusters prefer nothing, and are searched once.
+// In most clusters no preference applies, and one search suffices.
 std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
                                     const Domains& domains) {
   auto any = findAnyPlaces(request, ledger, domains);

@@ -29,18 +29,18 @@ struct PlaceRequest {
   };
   std::vector<Group> groups;
   std::vector<model::NodeName> avoidNodes;
-  // Nodes that are none for it, free or not: of types of GPU of which its queue may never have as many as it
-  // would take there.
+  // Nodes that the job can never use, free or not: their type of GPU is one of which its queue may
+  // never have as many as the job would take there.
   const std::vector<model::NodeName>* closed = nullptr;
-  // Index into Domains::levels(): never wider than this level, besides what the job requires
-  // (core/place/relaxation.h says which will do now). 0, the whole cluster, is no bound.
+  // Index into Domains::levels(): no placement is wider than this level (core/place/relaxation.h computes
+  // it), nor wider than the job requires. 0, the whole cluster, is no bound.
   std::size_t widest = 0;
-  // What the jobs of the cluster ask for (core/place/fragmentation.h). Absent: nodes are told apart by what
-  // is free and in use alone.
+  // The requests of the cluster's jobs (core/place/fragmentation.h). Absent:
+  // nodes are ranked by free and used capacity only.
   const JobMix* mix = nullptr;
-  // Measured costs of shapes. Absent, or silent about this gang: fewer nodes are better.
+  // Measured costs of shapes. If absent, or without an entry for this gang, fewer nodes are better.
   const std::vector<model::ShapeCost>* shapeCosts = nullptr;
-  // What is known of the ledger's nodes, which it learns from; absent: nothing.
+  // A cache of node refusals, which the search also fills; absent: none.
   NodeRefusals* refusals = nullptr;
 };
 
@@ -51,54 +51,54 @@ struct Placement {
   std::size_t levelIndex = 0;  // of `level` in Domains::levels(); 0 for none
 };
 
-// Why nothing fits, with the numbers that a user needs.
+// Why the gang does not fit, with the numbers that a user needs.
 struct PlacementFailure {
   model::PendingReason reason = model::PendingReason::kWaitingForCapacity;
   std::string
       message;  // one sentence: "needs 4 nodes with 8 nvidia.com/gpu each in one rack; best rack … has 3"
-  // What is missing of the first kind of members that is short; node counts only where a member fills a node.
+  // The shortfall of the first kind that does not fit; node counts only if a member fills a node.
   std::optional<model::Shortfall> shortfall = std::nullopt;
-  // Where it came closest, for naming who is in the way: indices into Ledger::nodes() of the best domain's
-  // nodes that the template matches, and the resource that is missing there ("nvidia.com/gpu", "cpu", …).
+  // The nodes that came closest, to find the blockers: indices into Ledger::nodes() of the best domain's
+  // nodes that the template matches; and the resource that is short there ("nvidia.com/gpu", "cpu", …).
   std::vector<std::uint32_t> contested = {};
   std::string scarce = {};
   Blockers blockers = {};
-  std::string needs = {};  // what `message` begins with where it tells what the gang needs: "needs 4 nodes …"
+  std::string needs = {};  // the beginning of `message` if it names the gang's needs: "needs 4 nodes …"
 };
 
-// Assumes: a gang is useless below its whole size; a tighter domain is faster for it; a busier domain that
-// still fits is the better one, as it leaves the emptier whole. Steps: 1 keep the nodes that every member's
-// shape may use; 2 from the tightest level up to the required one or the request's widest, whichever is
-// tighter (without either up to the whole cluster), list the domains that hold the whole gang; 3 take the one
-// with the least free GPUs after it, of several the one with the most GPUs in use; 4 inside, use as few
-// domains of the next level as possible, down to as few nodes as possible, the fullest of those that serve
-// alike, the remainder again in the tightest domain that holds it; 5 hand out indices in topology order, so
-// that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs without
-// GPUs look at free GPUs first as well (away from GPU nodes), then at free cpu. Several kinds of members: see
-// core/place/pack.h for what is exact.
-// With a job mix, of single nodes that serve alike the one is taken where fragmentation grows least, before
-// free GPUs are looked at: small jobs go onto broken nodes, not onto whole ones, and GPUs are not left behind
-// without the cpu to feed them. With shape costs, the GPU members of step 4 are spread evenly in the cheapest
-// listed shape for which the chosen domain has the places, where the table lists this gang and its members
-// with GPUs are alike. Among nodes that are equal in all this, a gang of several nodes stays away from those
-// that already host members of another such gang.
-// Nodes that a member would rather leave (a taint PreferNoSchedule that it does not tolerate, or none of its
-// preferred node affinities) are used only where the gang would lie further apart without them, or nowhere.
+// Assumes: a gang is useless below its whole size; a tighter domain makes it faster; among domains that
+// fit, a busier one is better because the emptier one stays whole. Steps: 1 keep the nodes that every
+// member's shape may use; 2 from the tightest level up to the required one or the request's widest,
+// whichever is tighter (without either up to the whole cluster), list the domains that hold the whole gang;
+// 3 take the one with the fewest free GPUs after it, among those the one with the most GPUs in use; 4
+// inside, use as few domains of the next level as possible, down to as few nodes as possible, the fullest
+// among equal ones, the remainder again in the tightest domain that holds it; 5 assign indices in topology
+// order, so that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs
+// without GPUs consider free GPUs first as well (away from GPU nodes), then free cpu. For several kinds of
+// members see core/place/pack.h: which parts are exact.
+// With a job mix, among equal single nodes the one with the least growth of fragmentation comes
+// first, before free GPUs count: small jobs use fragmented nodes, not whole ones, and GPUs are
+// not left without cpu. With shape costs, step 4 spreads the GPU members evenly in the cheapest
+// listed shape that fits the chosen domain; the table must list this gang, and its members with
+// GPUs must be alike. Among nodes that are equal in all this, a gang of several nodes avoids
+// those that already host members of another such gang.
+// Nodes that a member prefers to avoid (a taint PreferNoSchedule that it does not tolerate, or none of its
+// preferred node affinities) are used only if the gang would otherwise be further apart, or not fit.
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(const PlaceRequest& request,
                                                               const Ledger& ledger, const Domains& domains);
-// The same without words: they cost more than the search where nothing fits.
+// As place(), without the failure's message: that costs more than the search.
 [[nodiscard]] std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
                                                   const Domains& domains);
-// What `find` finds without all of these nodes, which failed a job's attempts or are suspected, without the
-// later half of them, and so on to without none. Better such a node than to wait for one that may never come;
-// the back-off grows.
+// The result of `find` without all of these nodes, which failed a job's attempts or are suspected;
+// else without the later half of them, and so on down to none. A suspected node is better than to wait
+// for one that may never come; the back-off grows.
 [[nodiscard]] std::optional<Placement> avoidingAsPossible(
     const std::vector<model::NodeName>& failed,
     const std::function<std::optional<Placement>(std::vector<model::NodeName>)>& find);
-// Whether it would find places if nothing ran and every node that its templates match were back: one that
-// would not can never start.
+// Whether the request would fit if nothing ran and every node that its templates
+// match were usable. If not, the job can never start.
 [[nodiscard]] bool fitsWhenEmpty(const PlaceRequest& request, const Ledger& ledger, const Domains& domains);
-// As place(); builds the Domains anew, which costs more than placing: for one-off questions.
+// As place(), but builds the Domains for each call, which costs more than placing: for single queries.
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(
     const PlaceRequest& request, const Ledger& ledger, const std::vector<model::TopologyLevel>& topology);
 

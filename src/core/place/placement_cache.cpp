@@ -7,10 +7,10 @@
 namespace trainyard::core {
 namespace {
 
-// Stale entries that may stay before anybody sweeps.
+// The number of stale entries that may stay before they are removed.
 constexpr std::size_t kSlack = 256;
 
-// The same numbers stand for the same queues, then.
+// With the same names, the same indices stand for the same queues.
 bool sameNames(const model::SharedList<model::Queue>& a, const model::SharedList<model::Queue>& b) {
   return a.isSameAs(b) ||
          std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -42,7 +42,7 @@ void PlacementCache::followQueues(const model::Snapshot& snapshot) {
 
 void PlacementCache::end(std::size_t jobs) {
   fits.forgetGone();
-  // Numbers are given anew then: nothing may remember the old ones.
+  // Shapes then get new numbers: no cache may keep the old ones.
   if (shapes_.size() > jobs + kSlack) clear();
 }
 

@@ -24,7 +24,7 @@ using model::PendingReason;
 
 constexpr std::size_t kFixedDimensions = PlaceProblem::kFixedDimensions;
 
-// "has the taint x" said of several nodes: "have the taint x".
+// The plural for several nodes: "has the taint x" becomes "have the taint x".
 std::string inNumber(const std::string& text, std::int64_t count) {
   static constexpr std::pair<std::string_view, std::string_view> kVerbs[] = {
       {"has ", "have "}, {"is ", "are "}, {"does ", "do "}};
@@ -60,7 +60,7 @@ class Explanation {
   }
 
  private:
-  // The three answers.
+  // --- the three answers
 
   PlacementFailure noMatch(std::size_t index) const {
     std::map<std::string, std::int64_t> counts;
@@ -131,8 +131,8 @@ class Explanation {
     return failure;
   }
 
-  // Jobs on other nodes do not block this one: not where no member fits even on the empty node, nor, if the
-  // nodes that are open can hold the gang, on closed ones.
+  // Jobs on some nodes do not block this one: on nodes where no member fits even if they are empty, and, if
+  // the open nodes can hold the gang, on closed nodes.
   std::vector<std::uint32_t> contestedNodes(const DomainRoom& best) const {
     const bool openOnly = holdsEachKind(empty_, best.range, &open_);
     std::vector<std::uint32_t> nodes;
@@ -146,16 +146,16 @@ class Explanation {
     return nodes;
   }
 
-  // Finds in able_ the best domain of those that could hold the gang if they were empty. If there is none at
-  // the level that is allowed now, the answer speaks of the next wider level that has one, as the gang will
-  // wait for that. Returns false if the gang fits there already, and only waits to be allowed to.
+  // Finds in able_ the best domain of those that could hold the gang if they were empty. If the permitted
+  // level has none, the message names the next wider level that has one, because the gang will wait for that.
+  // Returns false if the gang fits there already, and only waits for permission.
   bool holdsWhenEmpty() {
     const std::size_t allowed = widest_;
     for (;; --widest_) {
       able_ = bestAble(now_, empty_, widest_, open_);
       if (able_) break;
       if (widest_ <= bound_) {
-        // Only the exact search, which is too slow for every domain, finds one.
+        // Only the exact search finds one; it is too slow for every domain.
         able_ = mostRoom(now_, widest_);
         return true;
       }
@@ -165,7 +165,7 @@ class Explanation {
     return false;
   }
 
-  // Numbers.
+  // --- numbers
 
   std::size_t nodeCount() const { return now_.domains().nodeCount(); }
 
@@ -204,7 +204,7 @@ class Explanation {
     return std::nullopt;
   }
 
-  // How many members the range would take if only the extended resources and dimension `extra` counted.
+  // The members that fit into the range if only the extended resources and dimension `extra` counted.
   std::int64_t fitsBy(const PlaceProblem& problem, std::size_t index, Range range,
                       std::optional<std::size_t> extra) const {
     const Kind& kind = problem.kinds()[index];
@@ -222,7 +222,7 @@ class Explanation {
     return total;
   }
 
-  // The dimensions worth naming: extended resources always, the others where they are what stands in the way.
+  // The dimensions that the message names: extended resources always, others only if they are short.
   std::vector<std::size_t> named(const PlaceProblem& problem, std::size_t index, Range range) const {
     const Kind& kind = problem.kinds()[index];
     std::vector<std::size_t> extended;
@@ -240,7 +240,7 @@ class Explanation {
     return dimensions;
   }
 
-  // The first kind of members that lacks room; the last when only the combination of kinds does not fit.
+  // The first kind of members that does not fit; the last if only the combination of kinds does not fit.
   std::size_t shortKind(const DomainRoom& best) const {
     std::size_t index = 0;
     while (index + 1 < best.fits.size() && best.fits[index] >= now_.kinds()[index].count) ++index;
@@ -255,7 +255,7 @@ class Explanation {
     if (widest_ != 0) shortfall.domain = pathOf(best);
     const std::vector<std::size_t> dimensions = named(problem, index, best.range);
     if (dimensions.empty()) return shortfall;
-    // Those after the extended ones were named because they are what stands in the way.
+    // The dimensions after the extended ones are named because they are short.
     const std::size_t scarce = dimensions.back();
     shortfall.resource = problem.dimensions()[scarce];
     shortfall.needed = base::saturatingMultiply(kind.demand[scarce], kind.count);
@@ -264,7 +264,7 @@ class Explanation {
         shortfall.available += std::max<std::int64_t>(0, problem.roomAt(position)[scarce]);
       }
     }
-    // Enough in sum, but not in pieces that hold a member.
+    // Enough in total, but too fragmented for the members.
     if (shortfall.available >= shortfall.needed)
       shortfall.available = base::saturatingMultiply(kind.demand[scarce], best.fits[index]);
     if (fillsNodes(index)) {
@@ -274,7 +274,7 @@ class Explanation {
     return shortfall;
   }
 
-  // Words.
+  // --- text
 
   std::string rolesOf(std::size_t index) const {
     std::string names;
@@ -284,7 +284,7 @@ class Explanation {
     return names;
   }
 
-  // Members that fill a whole node each are better told as nodes.
+  // Members that fill a whole node each are described as nodes.
   bool fillsNodes(std::size_t index) const {
     const Kind& kind = empty_.kinds()[index];
     if (kind.count == 1) return true;
@@ -342,7 +342,7 @@ class Explanation {
                : fmt::format("has room for {}", model::joinWords(counts));
   }
 
-  // For a gang that would fit if it might spread over the whole cluster.
+  // For a gang that would fit if it could spread over the whole cluster.
   std::string hasInAll() const {
     if (now_.kinds().size() > 1) return "has room for all";
     return has(roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
@@ -380,7 +380,7 @@ class Explanation {
   }
 
   std::string nothingFree(std::size_t index) const {
-    // To name one of many empty-handed nodes would point at it for no reason.
+    // The message names no node if all are equally full: one name would single it out for no reason.
     const std::vector<std::size_t> dimensions =
         named(now_, index, {0, static_cast<std::uint32_t>(nodeCount())});
     if (dimensions.size() == 1 && noneHas(index, dimensions.front()))
@@ -392,7 +392,7 @@ class Explanation {
     return anyOpen ? "no matching node that is large enough is open" : "no matching node is open";
   }
 
-  // Some node is open, and none of those has anything of it.
+  // Whether some node is open, and no open node has any free amount of the dimension.
   bool noneHas(std::size_t index, std::size_t dimension) const {
     bool anyOpen = false;
     for (std::size_t position = 0; position < nodeCount(); ++position) {
@@ -403,7 +403,7 @@ class Explanation {
     return anyOpen;
   }
 
-  // Nodes that would help if somebody reopened them.
+  // The closed nodes that would help if they were reopened.
   std::string closedNodes() const {
     std::map<std::string, std::int64_t> counts;
     std::int64_t total = 0;
@@ -438,7 +438,7 @@ class Explanation {
 
   const PlaceProblem& now_;
   PlaceProblem empty_;
-  std::size_t widest_;  // the level that the answer speaks of
+  std::size_t widest_;  // the level that the message names
   std::size_t bound_;
   std::vector<std::vector<char>> matching_;  // per kind, by position: the template matches
   std::vector<std::vector<char>> open_;      // and the node is open now

@@ -23,7 +23,7 @@ void readFixed(const Resources& amount, std::int64_t* out) {
 
 void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
   readFixed(amount, out);
-  // Both are sorted by name.
+  // Both lists are sorted by name.
   auto have = amount.extendedAll().begin();
   const auto end = amount.extendedAll().end();
   for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
@@ -32,19 +32,19 @@ void readAmounts(const Resources& amount, const std::vector<std::string>& dimens
   }
 }
 
-// Reads what nodes have, which they do not say of what only one pod of each may have.
+// Reads what nodes offer. Resources that only one pod per node may use are implicit, so the reader adds them.
 class OfferedReader {
  public:
   explicit OfferedReader(const std::vector<std::string>& dimensions) : dimensions_(dimensions) {
     for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
       if (model::isOneANode(dimensions[i])) oneANode_.push_back(i);
     }
-    // Most often the gang asks for one resource by name, and it is all the GPUs that there are.
+    // Usually the gang requests one extended resource, and that is the only GPU resource.
     onlyGpus_ = dimensions.size() == PlaceProblem::kFixedDimensions + 1 &&
                 model::gpuResources().size() == 1 && dimensions.back() == model::gpuResources().front();
   }
 
-  // `gpus`: of the amount.
+  // `gpus`: the number of GPUs in `amount`.
   void read(const Resources& amount, std::int64_t gpus, std::int64_t* out) const {
     if (onlyGpus_) {
       readFixed(amount, out);
@@ -138,7 +138,7 @@ void PlaceProblem::readRoom(Room room) {
                               : &amount == &all   ? entry.gpus
                                                   : amount.gpus();
     reader.read(amount, gpus, room_.data() + position * dimensions_.size());
-    // Room on a closed node is of use to nobody: it makes its rack no emptier.
+    // No gang can use capacity on a closed node: it does not make its rack emptier.
     if (!entry.node->ready || entry.node->unschedulable) continue;
     const std::int64_t freeGpus = std::max<std::int64_t>(0, gpus);
     busyness_[position].freeGpus = freeGpus;
@@ -153,7 +153,7 @@ void PlaceProblem::readFits(Room room) {
     kind.fits.assign(domains_->nodeCount(), 0);
     const NodeOpenness openness(*request_, *kind.shape);
     for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
-      // Room first: it costs a few divisions, the constraints cost string comparisons.
+      // Capacity first: it costs a few divisions, the constraints cost string comparisons.
       const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
       if (fits == 0) continue;
       const bool left = room == Room::kFree && avoided_[position] != 0;
@@ -171,7 +171,7 @@ void PlaceProblem::readFits(Room room) {
 std::int64_t PlaceProblem::timesCovered(const Kind& kind, const std::int64_t* room,
                                         std::int64_t limit) const {
   std::int64_t count = limit;
-  // Extended resources first: on a busy cluster they answer 0 at once.
+  // Extended resources first: on a busy cluster they yield 0 at once.
   for (std::size_t i = kind.demand.size(); i-- > 0 && count > 0;) {
     const std::int64_t want = kind.demand[i];
     if (want <= 0) continue;

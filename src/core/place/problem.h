@@ -10,34 +10,34 @@
 
 namespace trainyard::core {
 
-// A placement question as dense arrays over positions (see Domains), so that the search does no string work.
-// Part of place(); not for use elsewhere.
+// A placement request as dense arrays over positions (see Domains), so that the search compares no
+// strings. Part of place(); not for use elsewhere.
 class PlaceProblem {
  public:
   enum class Room {
-    kFree,         // what is free now, on nodes that are open now
-    kEmpty,        // as if nothing ran and every node the templates match were back
+    kFree,         // free capacity, on nodes that are open now
+    kEmpty,        // as if nothing ran and every node that the templates match were usable
     kWithoutJobs,  // as if no TrainingJob held anything, on nodes that are open now; avoids none
   };
 
-  // The first dimensions; the extended resources that the gang asks for follow, by name.
+  // The first dimensions; the extended resources that the gang requests follow, by name.
   enum Dimension : std::size_t { kCpu, kMemory, kStorage, kPods, kFixedDimensions };
 
   PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Room room);
 
-  // Members that are alike: the same constraints and requests. Several roles may share a kind.
+  // Members with the same constraints and requests. Several roles may share a kind.
   struct Kind {
     const model::PodShape* shape = nullptr;
     std::vector<std::size_t> groups;   // of the request, in its order
     std::int64_t count = 0;            // members
     std::vector<std::int64_t> demand;  // per dimension, of one member
-    std::vector<char> open;  // by position: may run there, room aside; only filled where something fits
-    std::vector<std::int64_t> fits;  // by position: members of this kind alone, at most count
+    std::vector<char> open;            // by position: constraints permit it; only set where a member fits
+    std::vector<std::int64_t> fits;    // by position: members of this kind alone, at most count
     bool wantsGpus = false;
-    bool sendsParameters = false;  // all of them are parameter servers
+    bool sendsParameters = false;  // all roles of the kind are parameter servers
   };
 
-  // How busy a range of nodes is, least free first.
+  // How busy a range of nodes is; the least free capacity first.
   struct Busyness {
     std::int64_t freeGpus = 0;
     std::int64_t second = 0;  // free cpu for gangs without GPUs, else minus the GPUs in use
@@ -55,7 +55,7 @@ class PlaceProblem {
   // Hardest first: most GPUs per member, then most extended resources, cpu, memory.
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
-  // Room of the node at `position`: dimensions().size() amounts.
+  // The capacity of the node at `position`: dimensions().size() amounts.
   [[nodiscard]] const std::int64_t* roomAt(std::size_t position) const {
     return room_.data() + position * dimensions_.size();
   }

@@ -29,7 +29,7 @@ bool holdsServers(const Ledger::Holding& holding, const model::NodeName& here) {
   const model::GangRecord& gang = holding.job->status.gang;
   if (gang.placed && serversAmong(gang.placed->assignments, here)) return true;
   if (gang.proposal) return serversAmong(gang.proposal->add, here);
-  // Taken in this cycle, and by which role nobody wrote down: by what it takes.
+  // It was taken in this cycle, and the ledger does not record the role: the amount identifies it.
   const auto& roles = holding.job->spec.roles;
   return std::any_of(roles.begin(), roles.end(), [&](const model::Role& role) {
     if (!model::sendsParameters(role.name)) return false;

@@ -10,23 +10,23 @@
 
 namespace trainyard::core {
 
-// What tells apart nodes that serve a gang alike. Part of place(); not for use elsewhere.
+// Ranks nodes that are otherwise equal for a gang. Part of place(); not for use elsewhere.
 class PlaceRank {
  public:
   explicit PlaceRank(const PlaceProblem& problem) : problem_(&problem) {}
 
-  // How much more of the node's free GPUs the job mix could not use after `count` members of the kind came to
-  // it; 0 without a mix. Taken as if all of the mix might use any node.
+  // How many more of the node's free GPUs the job mix could not use once `count` members of the kind are
+  // there; 0 without a mix. Assumes that the whole mix may use any node.
   [[nodiscard]] std::int64_t growth(const PlaceProblem::Kind& kind, std::int64_t count, std::size_t position);
-  // The same for the whole gang.
+  // As above, for the whole gang.
   [[nodiscard]] std::int64_t growthByAll(std::size_t position);
-  // Members of another gang that spans several nodes are here already: two such would share the network card.
+  // Whether members of another multi-node gang are on the node already: both would share its network card.
   [[nodiscard]] bool sharesNetwork(std::size_t position);
-  // Parameter servers of another job are here already, or come here in this cycle: their bursts would meet.
+  // Whether another job's parameter servers are there, or come in this cycle: their bursts would collide.
   [[nodiscard]] bool hostsServers(std::size_t position);
 
  private:
-  // Few different rooms occur, and many nodes.
+  // A cache: few different amounts occur on many nodes.
   struct Known {
     std::int64_t cpu = 0;
     std::int64_t memory = 0;

@@ -23,7 +23,7 @@ milliseconds fromSeconds(std::chrono::seconds seconds) {
   return milliseconds(base::saturatingMultiply(seconds.count(), 1000));
 }
 
-// So many thousandths of the estimate: seconds times permille is milliseconds.
+// The given fraction of the estimate: seconds times permille is milliseconds.
 milliseconds shareOf(std::chrono::seconds estimate, int permille) {
   return milliseconds(base::saturatingMultiply(estimate.count(), permille));
 }
@@ -36,7 +36,7 @@ milliseconds statedHoldOut(const RelaxationInput& input, const model::Relaxation
   return std::min(wait, policy.cap);
 }
 
-// In all, for a job that lists no levels.
+// The total wait of a job that lists no levels.
 milliseconds unstatedHoldOut(const RelaxationInput& input, const model::RelaxationPolicy& policy,
                              std::size_t nodeLevel) {
   if (input.attainable == nodeLevel || input.gpus == 0) return milliseconds(0);
@@ -49,7 +49,7 @@ milliseconds unstatedHoldOut(const RelaxationInput& input, const model::Relaxati
   return wait < kLeastHoldOut ? milliseconds(0) : wait;
 }
 
-// Keeps steps strictly later and wider: of several at one time the widest counts.
+// Keeps steps strictly later and wider: among steps at the same time the widest counts.
 void addStep(std::vector<RelaxationStep>& steps, RelaxationStep step) {
   if (!steps.empty() && step.widest >= steps.back().widest) return;
   if (!steps.empty() && step.after <= steps.back().after) {
@@ -59,7 +59,7 @@ void addStep(std::vector<RelaxationStep>& steps, RelaxationStep step) {
   steps.push_back(step);
 }
 
-// The widest level, not beyond `bound`, whose domains are the same nodes as those of `level`.
+// The widest level, not beyond `bound`, that has the same domains as `level`.
 std::size_t widestAlike(std::size_t level, std::size_t bound, const Domains& domains) {
   const auto& levels = domains.levels();
   while (level > bound && levels[level - 1].domains == levels[level].domains) --level;
@@ -92,7 +92,7 @@ std::vector<RelaxationStep> relaxationSteps(const RelaxationInput& input,
   for (std::int64_t i = 0; i <= levels; ++i) {
     const milliseconds from = levels == 0 ? milliseconds(0) : times(holdOut / levels, i);
     const std::size_t level = widestAlike(first - static_cast<std::size_t>(i), bound, domains);
-    // The tighter of two names says more, but "in one rack" says nothing where all is one rack.
+    // The tighter of two names is more precise, but "in one rack" means nothing if the cluster is one rack.
     if (i == 0)
       addStep(steps, {from, level == 0 ? 0 : first});
     else if (level != widestAlike(first, bound, domains))

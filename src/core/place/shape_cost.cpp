@@ -12,7 +12,7 @@ std::vector<ShapeChoice> shapeChoices(const std::vector<model::ShapeCost>& costs
   for (const model::ShapeCost& cost : costs) {
     if (cost.nodes <= 0 || cost.gpusPerNode <= 0 || cost.gpusPerNode % gpusEach != 0) continue;
     const std::int64_t each = cost.gpusPerNode / gpusEach;
-    // By division, as a product could overflow.
+    // Divides, because a product could overflow.
     if (members % each != 0 || members / each != cost.nodes) continue;
     choices.push_back({cost.nodes, each, cost.slowdownPermille});
   }

@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-// One way to spread a gang of like members evenly.
+// One way to spread a gang of equal members evenly.
 struct ShapeChoice {
   std::int64_t nodes = 0;
   std::int64_t members = 0;  // on each of them
@@ -15,10 +15,10 @@ struct ShapeChoice {
   friend bool operator==(const ShapeChoice&, const ShapeChoice&) = default;
 };
 
-// The ways to spread `members` of `gpusEach` GPUs that the table knows, the cheapest first; of equally cheap
-// ones the one with fewer nodes. One node counts as known and costs 1000 where the table does not list it.
-// Empty when the table lists no shape of this gang. A shape that it does not list is not guessed from others:
-// on some networks 2+2 GPUs are slower than 1+1+1+1, on others faster.
+// The ways in the table to spread `members` of `gpusEach` GPUs, the cheapest first; among equally cheap ones,
+// fewer nodes first. One node is always included and costs 1000 if the table does not list it. Empty if the
+// table lists no shape of this gang. The cost of a missing shape is not derived from others: on some networks
+// 2+2 GPUs are slower than 1+1+1+1, on others faster.
 [[nodiscard]] std::vector<ShapeChoice> shapeChoices(const std::vector<model::ShapeCost>& costs,
                                                     std::int64_t gpusEach, std::int64_t members);
 

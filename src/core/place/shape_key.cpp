@@ -12,7 +12,7 @@
 namespace trainyard::core {
 namespace {
 
-// Texts with their length, so that no two lists of texts look the same.
+// Writes texts with their length, so that no two lists of texts have the same key.
 class KeyWriter {
  public:
   void number(std::int64_t value) { fmt::format_to(std::back_inserter(key_), "{},", value); }

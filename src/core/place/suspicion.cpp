@@ -11,7 +11,7 @@
 namespace trainyard::core {
 namespace {
 
-// Whether a gang that had its nodes checked has begun to run there since. Asked of few nodes only.
+// Whether a gang with node checks has started to run on the node since. Called for few nodes only.
 bool passedCheck(const model::NodeName& node, base::WallTime since,
                  const model::SharedList<model::Job>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(), [&](const auto& job) {
@@ -60,7 +60,7 @@ std::vector<model::NodeName> suspectedNodes(const std::vector<std::shared_ptr<co
     each.last = std::max(each.last, last.time);
     each.namespaces.insert(job->key.ns);
   }
-  // Sorted by namespace.
+  // The jobs are sorted by namespace.
   const bool oneTenant = all.empty() || all.front()->key.ns == all.back()->key.ns;
   const std::size_t voices = oneTenant || failures.suspectAfter == 1 ? 1 : 2;
   const bool checks = !policy.preflight.image.empty();

@@ -10,17 +10,17 @@
 
 namespace trainyard::core {
 
-// Whether the job last failed of what its node may be to blame for: a device, a disk, a driver.
+// Whether the node may be the cause of the job's last failure: a device, a disk, a driver.
 [[nodiscard]] bool accusesNode(const model::Job& job);
 
-// Nodes on which failures.suspectAfter gangs failed of that within failures.suspectFor, by the last failure
-// of each: one program that fails everywhere accuses one node only. Where the policy wants several, they are
-// of two namespaces at least: what a program prints is its owner's word, and one tenant alone, who may print
-// "Xid" in two jobs of his own, must not take a node from the others. In a cluster of one namespace there are
-// no others. A node is no longer suspected once a gang began to run there whose members had it checked, by
-// the policy's check (spec.health.preflight). Those that fewest accuse come first; ties: by name.
-// Nothing is kept of it: whoever leads finds the same in the jobs' status.
-// `accusing`: those of `all` for which accusesNode() holds.
+// Nodes on which failures.suspectAfter gangs had such a failure within failures.suspectFor. The last failure
+// of each gang counts, so one program that fails everywhere accuses one node only. If the policy requires
+// several gangs, they must be in at least two namespaces: users control what their programs print. One tenant
+// that prints "Xid" in two of its jobs must not take a node from the others; a cluster with one namespace has
+// no others. A gang that had its nodes checked by the policy's check (spec.health.preflight) and starts to
+// run on a node ends the suspicion. The nodes with the fewest accusing gangs come first; ties: by name. No
+// state is kept: every leader derives the same from the jobs' status.
+// `accusing`: the jobs of `all` for which accusesNode() holds.
 [[nodiscard]] std::vector<model::NodeName> suspectedNodes(
     const std::vector<std::shared_ptr<const model::Job>>& accusing, const model::SharedList<model::Job>& all,
     const model::Policy& policy, base::WallTime now);

@@ -18,7 +18,7 @@ constexpr int kNowhereElse = 1'000'000;
 struct Best {
   const std::string* type = nullptr;
   int worth = 0;
-  int regret = 0;  // that it would have on its second best
+  int regret = 0;  // the loss on its second best type
 };
 
 Best bestOf(const TypeSeeker& seeker, const Free& free) {
@@ -44,7 +44,7 @@ class Tier {
   Tier(const std::vector<TypeSeeker>& seekers, std::vector<std::size_t> members, const Free& free)
       : seekers_(seekers), members_(std::move(members)), free_(free) {}
 
-  // Takes what is chosen from `free`.
+  // Subtracts the chosen GPUs from `free`.
   Choice choose(Free& free) {
     Free afterFirst = free_;
     const Choice first = inOrder(afterFirst);

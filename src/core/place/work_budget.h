@@ -7,12 +7,12 @@
 
 namespace trainyard::core {
 
-// How much a cycle may look at before it stops searching: what is bounded is work, counted in nodes, so that
-// every machine stops at the same place. (Lost: time. Then a slow machine plans otherwise than a fast one,
-// and no run can be repeated.)
+// How much a cycle may look at before it stops searching. The bound is on work, counted in nodes,
+// so that every machine stops at the same place. (Lost: time. A slow machine then plans
+// differently from a fast one, and no run can be repeated.)
 class WorkBudget {
  public:
-  // Some 200 ns each.
+  // About 200 ns each.
   static constexpr std::int64_t kPerCycle = 1'500'000;
 
   explicit WorkBudget(std::int64_t nodes = kPerCycle) : left_(nodes) {}
@@ -25,9 +25,9 @@ class WorkBudget {
   std::int64_t left_;
 };
 
-// What it costs beside that to compare a node with the constraints of `shape`: a few words are free, as most
-// have none, and a job may have hundreds. Each further one is charged as a node, four times what it takes:
-// whoever writes long ones is looked at less often, and no cycle takes longer for it.
+// The additional cost of comparing a node with the constraints of `shape`. A few terms are free: most jobs
+// have none. Each further one is charged as a node, four times its real cost: long constraints are evaluated
+// less often, and no cycle takes longer for them.
 [[nodiscard]] inline std::int64_t lookCost(const model::PodShape& shape) {
   constexpr std::size_t kFreeWords = 8;
   const std::size_t words = model::constraintWords(shape);

@@ -12,7 +12,7 @@ constexpr double kLocalCrowd = 0.3;
 
 struct Batch {
   double perWorker = 0;
-  double accumulated = 1;  // so many times
+  double accumulated = 1;  // number of accumulation steps
 };
 
 Batch batchOf(const TrainingModel& model, int workers) {
@@ -35,7 +35,7 @@ double slownessOf(const Spread& spread, const std::vector<NodePool>& pools, bool
   return slowest ? most : spread.workers() / speed;
 }
 
-// Of the parameters, all of which are 1, that each server holds: evenly, but for the largest tensor.
+// The parts of all parameters (which sum to 1) that the servers hold: evenly, except for the largest tensor.
 struct ServerShares {
   double one = 0;
   double largest = 0;
@@ -44,11 +44,11 @@ struct ServerShares {
     largest = std::max(1.0 / servers, largestTensor);
     one = servers > 1 ? (1.0 - largest) / (servers - 1) : largest;
   }
-  // Of a node with so many of them; the largest is on the node that is looked at.
+  // The part that a node with this many servers holds; it has the server of the largest tensor.
   [[nodiscard]] double of(int servers) const { return servers == 0 ? 0 : largest + (servers - 1) * one; }
 };
 
-// The busiest NIC's bytes in parts of all parameters' bytes, through the NIC of reference, for push and pull.
+// The busiest NIC's bytes relative to all parameters' bytes, through the reference NIC, for push and pull.
 double serverWire(const Spread& spread, const std::vector<NodePool>& pools, const TrainingModel& model,
                   const Coefficients& coefficients) {
   const int workers = spread.workers();
@@ -107,7 +107,7 @@ double sumOf(const StepTerms& terms, const Coefficients& coefficients, std::size
   return sum;
 }
 
-// One standard deviation of what the coefficients make of the terms, in parts of `seconds`.
+// One standard deviation of the predicted step by the covariance of the coefficients, over `seconds`.
 double relativeErrorOf(const StepTerms& terms, const Coefficients& coefficients, double hidden,
                        double seconds) {
   if (coefficients.covariance.empty() || seconds <= 0) return coefficients.relativeNoise;

@@ -10,20 +10,20 @@
 
 namespace trainyard::core {
 
-// Nodes that are alike to a plan.
+// Nodes that are equal for a plan.
 struct NodePool {
-  std::string gpuType = {};  // empty: without GPUs, or of a type that nobody names
-  double slowness = 1;       // seconds of one step there / on the type that coefficients are given for
+  std::string gpuType = {};  // empty: without GPUs, or of an unlabelled type
+  double slowness = 1;       // seconds of a step there / on the reference type of the coefficients
   double nicBytesPerSecond = 1.25e9;
   int nodes = 0;
-  // Servers that fit beside so many workers on one of them, from 0 workers to as many as fit.
+  // Servers that fit beside n workers on one of the nodes, for n from 0 to as many workers as fit.
   std::vector<int> serversBeside = {};
 
   [[nodiscard]] int workersPerNode() const { return static_cast<int>(serversBeside.size()) - 1; }
   friend bool operator==(const NodePool&, const NodePool&) = default;
 };
 
-// Where members lie, up to symmetry: so many nodes of a pool with so many of each role.
+// A placement up to symmetry: numbers of nodes of a pool, with equal numbers of each role.
 struct Spread {
   struct Part {
     std::size_t pool = 0;
@@ -40,32 +40,32 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
-// What is known of the model; seconds and bytes.
+// The properties of the model; seconds and bytes.
 struct TrainingModel {
   bool parameterServers = false;
   bool synchronous = true;
-  double largestTensorShare = 0;  // of all parameters, 0 to 1
-  double batch = 0;               // of a step over all workers; 0: perWorker of each
+  double largestTensorShare = 0;  // as a fraction of all parameters, 0 to 1
+  double batch = 0;               // samples of a step over all workers; 0: perWorker for each
   double perWorker = 0;           // samples
   double maxPerWorker = 0;        // 0: no bound
   double sampleBytes = 0;
   double inputBytesPerSecond = 0;  // of one node; 0: no bound
 };
 
-// Seconds, all at least 0. `overlap` is not linear in the step time, and is chosen among a few values.
+// Seconds, all at least 0. `overlap` is not linear in the step time; the fit chooses it among a few values.
 struct Coefficients {
   enum Index : std::size_t { kFixed, kPerSample, kWire, kLocal, kHop, kCount };
-  // kFixed: of a worker's step; kPerSample: of each sample in it; kWire: all parameters once through the NIC
-  // of reference; kLocal: the same between the GPUs of one node; kHop: one hop of a message.
+  // kFixed: per step of a worker; kPerSample: per sample of that step; kWire: all parameters once through the
+  // reference NIC; kLocal: all parameters between the GPUs of one node; kHop: one hop of a message.
   std::array<double, kCount> values{};
-  double overlap = 0;            // of a worker's computation, under which gradients travel
+  double overlap = 0;            // fraction of a worker's computation that hides the exchange
   double referenceNic = 1.25e9;  // bytes a second
-  Matrix covariance;             // of the values; empty: not known
-  double relativeNoise = 0;      // of one measured step, by what the fit leaves over
+  Matrix covariance;             // of the values; empty: unknown
+  double relativeNoise = 0;      // of one measured step, by the residuals of the fit
   friend bool operator==(const Coefficients&, const Coefficients&) = default;
 };
 
-// The step as a sum over the coefficients, before the overlap is taken off.
+// The step as a sum over the coefficients, before the overlap is subtracted.
 struct StepTerms {
   std::array<double, Coefficients::kCount> amounts{};
   double inputSeconds = 0;
@@ -79,15 +79,15 @@ struct StepPrediction {
   double seconds = 0;
   double compute = 0;
   double input = 0;
-  double exchange = 0;       // that does not hide behind the computation
-  double samples = 0;        // of a step, over all workers
+  double exchange = 0;       // the part that the computation does not hide
+  double samples = 0;        // in one step, over all workers
   double relativeError = 0;  // one standard deviation
   Bottleneck bottleneck = Bottleneck::kCompute;
 
   [[nodiscard]] double samplesPerSecond() const { return seconds > 0 ? samples / seconds : 0; }
 };
 
-// How long a step takes where the members lie. Assumes like workers, and NICs that send and receive at once.
+// Predicts the time of a step for a spread. Assumes equal workers, and NICs that send and receive at once.
 //
 //  compute   steps of accumulation x (kFixed + kPerSample x samples of one worker) x slowness of the slowest
 //            pool (asynchronous: of the mean one)
@@ -96,16 +96,16 @@ struct StepPrediction {
 //              ring  kWire x 2(r-1)/r x crowd + kHop x 2(r-1)    (Patarasuk and Yuan, JPDC 69(2), 2009)
 //              tree  kWire x 2 x crowd + kHop x 2 ceil(log2 r)   (Sanders, Speck and Traeff, 2009)
 //            parameter servers: kWire x the busiest NIC's bytes in either direction, for push and for pull,
-//            / those of all parameters + kHop x the senders of the busiest server; a node with s of the
-//            servers and w of the W workers moves share(s) x (W - w) for others and w x (1 - share(s)) for
-//            its own and kLocal x the bytes that the busiest server adds up, in the same parts all-reduce
-//            within one node: kLocal x 2(r-1)/r x (1 + 0.3 (r-2))
+//            / those of all parameters + kHop x the senders of the busiest server + kLocal x the bytes that
+//            the busiest server adds up, in the same unit; a node with s of the servers and w of the W
+//            workers moves share(s) x (W - w) for other nodes and w x (1 - share(s)) for its own workers;
+//            all-reduce within one node: kLocal x 2(r-1)/r x (1 + 0.3 (r-2))
 //  step      max(compute + max(0, exchange - overlap x compute), input)
 //
-// `crowd` is what ring and tree lose where several workers share a NIC, 1 + 0.1 (most workers of a node - 1),
-// and where there are two nodes only, x 1.5: all traffic then goes between one pair, by as few connections
-// as that opens. Both numbers, and the 0.3, are from measurements: docs/planner.md.
-// A server's share is 1/servers, but one holds at least the largest tensor, which cannot be split.
+// `crowd` is the loss of ring and tree where several workers share a NIC, 1 + 0.1 (most workers of a node -
+// 1), and x 1.5 with only two nodes: all traffic then goes between one pair, through the few connections that
+// it opens. Both numbers, and the 0.3, are measured: docs/planner.md. A server's share is 1/servers, but one
+// server holds at least the largest tensor, which cannot be split.
 [[nodiscard]] StepTerms stepTerms(const Spread& spread, const std::vector<NodePool>& pools,
                                   const TrainingModel& model, const Coefficients& coefficients);
 [[nodiscard]] StepPrediction predictStep(const Spread& spread, const std::vector<NodePool>& pools,

@@ -14,7 +14,7 @@ using Values = std::array<double, Coefficients::kCount>;
 constexpr std::array<double, 3> kOverlaps{0.3, 0.0, 0.6};
 constexpr double kAboutAlike = 1e-3;  // of squared relative errors
 constexpr int kMostTurns = 8;
-// Of the weak equations: the noise of a figure is as large as it is, that of a measured step a few per cent.
+// The weak equations: a prior figure has an error as large as itself, a measured step one of a few per cent.
 constexpr double kPriorWeight = 0.05;
 constexpr double kHabitWeight = 0.1;
 constexpr double kBalanceWeight = 0.2;
@@ -99,7 +99,7 @@ class Fit {
     return fitted;
   }
 
-  // Of which measured steps the exchange is longer than what hides it.
+  // Returns for each measured step whether its exchange exceeds what the computation hides.
   [[nodiscard]] std::vector<bool> showing(const Coefficients& fitted) const {
     std::vector<bool> shows;
     for (const MeasuredSpread& each : measured_) {

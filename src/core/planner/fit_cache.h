@@ -10,12 +10,12 @@
 
 namespace trainyard::core {
 
-// What was fitted to profiles, which takes milliseconds: of each one the last answer, as long as a job has
-// it. Changes no answer. Assumes that who keeps a profile does not change it.
+// Fits of profiles, which take milliseconds: the last result of each profile while a job has it. The cache
+// changes no result. Assumes that a shared profile is never modified.
 class FitCache {
  public:
   using ProfilePtr = std::shared_ptr<const model::ModelProfile>;
-  // As fitProfile() asks.
+  // The arguments of fitProfile().
   struct Question {
     bool parameterServers = false;
     std::int64_t gpusPerWorker = 0;
@@ -26,13 +26,13 @@ class FitCache {
   struct Fit {
     Question question;
     FittedProfile fitted;
-    std::vector<NodePool> pools;  // with their slowness
+    std::vector<NodePool> pools;  // with their slowness filled in
   };
 
   [[nodiscard]] const Fit& of(const ProfilePtr& profile, const Question& question);
-  // Last in a cycle: forgets what no job has any more.
+  // Called last in a cycle: drops profiles that no job has any more.
   void forgetGone();
-  // How often anything was fitted.
+  // The number of fits so far.
   [[nodiscard]] int made() const { return made_; }
 
  private:

@@ -9,8 +9,8 @@
 namespace trainyard::core {
 namespace {
 
-// Tera-operations a second, of the data sheets: dense fp16 or bf16 with fp32 sums where there are tensor
-// cores, else fp32. Longer names before those that they contain.
+// Tera-operations a second from the data sheets: dense fp16 or bf16 with fp32 sums for GPUs with tensor
+// cores, else fp32. A longer name comes before any name that it contains.
 constexpr std::array<std::pair<std::string_view, double>, 20> kPeak{
     {{"gb200", 2500}, {"b200", 2250}, {"h200", 989}, {"h100", 989}, {"a100", 312},
      {"mi300", 1307}, {"mi250", 362}, {"l40", 181},  {"a10g", 70},  {"a10", 125},

@@ -26,21 +26,21 @@ using model::Role;
 
 constexpr int kMostServers = 256;
 constexpr int kMostOnNode = 64;
-// More kinds of nodes are put together, or where that does not help the smallest left out: every kind costs
-// each shape that is looked at.
+// Beyond this, similar kinds of nodes are merged, and if that is not enough, the smallest ones are dropped:
+// every kind adds cost to each shape that is tried.
 constexpr std::size_t kMostPools = 64;
-// As many of a role as the schema lets one write.
+// The CRD schema's maximum of replicas in a role.
 constexpr int kMostWorkers = 10'000;
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
-// Seconds; what takes longer is a slip in the figures, not training.
+// Seconds; a longer step shows an error in the figures.
 constexpr double kLongestStep = 1e9;
 
 bool usesServers(const ModelProfile& profile, const Role* servers) {
   return servers != nullptr && profile.exchange != model::GradientExchange::kAllReduce;
 }
 
-// What is alike to a plan is one pool; in the order of their first nodes.
+// Groups nodes that are equal for a plan into pools, in the order of their first nodes.
 class Pools {
  public:
   Pools(const PlannedRoles& roles, const PlanningRoom& room) : roles_(roles), room_(room) {
@@ -69,7 +69,7 @@ class Pools {
     return {pool.nodes * pool.workersPerNode(), pool.nodes * pool.serversBeside.front()};
   }
 
-  // Pools of the same key, type and network are one, with what each of their nodes has room for.
+  // Merges pools of equal key, type and network; the merged pool keeps what fits on each of their nodes.
   template <typename KeyOf>
   void merge(KeyOf keyOf) {
     std::vector<NodePool> merged;
@@ -123,7 +123,7 @@ class Pools {
   std::map<std::tuple<std::string, double, std::vector<int>>, std::size_t> indexOf_;
 };
 
-// Workers are counted with the chiefs, which other roles have paid for.
+// The budget excludes the other roles. Planned workers include the chiefs, so that part is added back.
 ShapeLimits::Budget budgetOf(const Job& job, const PlannedRoles& roles, const PlanningRoom::Limit& limit) {
   const auto each = [&](const Role* role) {
     const auto at = role == nullptr ? limit.each.end() : limit.each.find(role->name);
@@ -165,7 +165,7 @@ ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedR
   return limits;
 }
 
-// By dimension the tightest of the path.
+// Returns the tightest limit of the queue's path for each dimension.
 std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTree& queues,
                                                    QueueTree::Index queue) {
   std::map<std::size_t, std::int64_t> tightest;
@@ -181,7 +181,7 @@ std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTr
     }
   }
   if (job.spec.preemptible || path.empty()) return tightest;
-  // What cannot be stopped must fit beside what others are guaranteed.
+  // A non-preemptible job must fit beside the nominal quota of other queues.
   for (std::size_t d = 0; d < queues.firstBeside(); ++d) {
     const std::int64_t others =
         queues.node(QueueTree::kCluster).guaranteed[d] - queues.node(path.front()).guaranteed[d];

@@ -18,26 +18,26 @@
 
 namespace trainyard::core {
 
-// What a plan may count on.
+// The capacity that a plan may use.
 struct PlanningRoom {
   struct Each {
     const model::Node* node = nullptr;
-    model::Resources room;  // whoever trains there may go; what else runs stays
+    model::Resources room;  // capacity without any TrainingJob: training may be preempted, other pods stay
   };
   std::vector<Each> nodes;
   std::string gpuTypeLabel;
   bool mixGpuTypes = false;
-  // What the job's queue, or one above it, may ever have of something.
+  // The maximum of a resource for the job's queue, or for one above it.
   struct Limit {
-    std::string resource;  // in the queue's words
+    std::string resource;  // the queue's name of the resource
     std::int64_t most = 0;
-    std::map<std::string, std::int64_t> each = {};  // of one member, by role
-    std::string gpuType = {};                       // counts members on nodes of it alone; empty: all
+    std::map<std::string, std::int64_t> each = {};  // per member, by role
+    std::string gpuType = {};                       // counts only members on nodes of this type; empty: all
   };
   std::vector<Limit> limits = {};
 };
 
-// The roles whose sizes are planned. Chiefs and masters train as well, and stay as many as they are.
+// The roles that get a planned size. Chiefs and masters train as well, but their number is fixed.
 struct PlannedRoles {
   const model::Role* workers = nullptr;
   const model::Role* servers = nullptr;  // none: all-reduce
@@ -45,7 +45,7 @@ struct PlannedRoles {
 };
 
 struct JobPlanning {
-  std::string problem;               // why there is no plan; empty when there is one
+  std::string problem;               // why no plan exists; empty if one does
   std::vector<PlannedShape> shapes;  // best first
   Coefficients coefficients;
   TrainingModel model;
@@ -53,32 +53,32 @@ struct JobPlanning {
   bool measured = false;  // coefficients were fitted to measured steps
 };
 
-// `worker`, else the elastic role, else the first with GPUs, else the first; `ps` or `server` where there is
-// one and the profile does not speak of all-reduce.
+// Workers: `worker`, else the elastic role, else the first with GPUs, else the first. Servers: `ps` or
+// `server`, if one exists and the profile does not set all-reduce.
 [[nodiscard]] PlannedRoles plannedRoles(const model::Job& job, const model::ModelProfile& profile);
 
-// The shapes in which a job may run on these nodes, and how fast, by what its profile knows. Assumes that
-// whatever other jobs hold may become free: a plan is for the whole run, not for the gap of the moment; so
-// equal jobs get equal plans. Sizes keep within spec.plan.maxGPUs, spec.elastic, the queue and the batch.
+// Returns the shapes in which a job may run on these nodes, with their predicted speed by its profile.
+// Assumes that capacity of other jobs may become free: a plan is for the whole run, not for the present gap,
+// so equal jobs get equal plans. Sizes respect spec.plan.maxGPUs, spec.elastic, the queue and the batch.
 //
-// Types of GPUs: their speeds are the profile's, else in the ratio of what vendors say (hardware.h). A
-// node's network is what its label trainyard.dev/network-gbps says, else 10 Gbit/s.
+// GPU types: their speeds come from the profile, else from the ratio of the vendors' figures (hardware.h).
+// The speed of a node's network comes from its label trainyard.dev/network-gbps, else 10 Gbit/s.
 [[nodiscard]] JobPlanning planJob(const model::Job& job, const model::ModelProfile& profile,
                                   const PlanningRoom& room);
 
-// What the profile lacks to plan with, naming the field; empty when it suffices.
+// Returns the field that the profile lacks for a plan; empty if it suffices.
 [[nodiscard]] std::string missingIn(const model::ModelProfile& profile);
-// Bytes a second of the node's network.
+// Returns the bytes a second of the node's network.
 [[nodiscard]] double nicOf(const model::Node& node);
 
-// What the nodes have without any TrainingJob, and what the job's queue allows: the limits of every resource
-// and type of GPU up its whole path, and of a job that cannot be stopped what other queues are not
-// guaranteed.
+// Returns the capacity of the nodes without any TrainingJob, with the limits of the job's queue and its
+// ancestors for every resource and GPU type. A non-preemptible job is also limited to capacity outside the
+// nominal quota of other queues.
 [[nodiscard]] PlanningRoom planningRoom(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
                                         const model::Policy& policy);
 
-// Coefficients and model alone, for a profile and its pools. `gpusPerWorker` of 0: workers of so many
-// `cores`.
+// Coefficients and model only, for a profile and its pools. `gpusPerWorker` 0 means workers on CPUs with
+// `cores` each.
 struct FittedProfile {
   TrainingModel model;
   Coefficients coefficients;
@@ -87,17 +87,17 @@ struct FittedProfile {
                                        std::int64_t gpusPerWorker, double cores,
                                        std::vector<NodePool>& pools);
 
-// What status.plan says of the first shape: sizes of the roles, and in a sentence why.
+// Returns status.plan for the first shape: the sizes of the roles, and the reason in one sentence.
 [[nodiscard]] model::ShapePlan shapePlanOf(const model::Job& job, const JobPlanning& planning,
                                            base::WallTime now);
 
-// Whether the operator is to choose the job's shape: spec.plan.mode Auto, and not chosen yet for this spec.
-// Not of one that has places, which keeps the shape that it has them for.
+// Returns true if the operator has to choose the job's shape: spec.plan.mode is Auto, and no shape is chosen
+// for this spec yet. A placed job keeps the shape of its placement.
 [[nodiscard]] bool wantsShape(const model::Job& job);
 
-// What its spec lacks for that, naming the field; empty when it suffices.
+// Returns the field that its spec lacks for a plan; empty if it suffices.
 [[nodiscard]] std::string missingToPlan(const model::Job& job);
-// Without roles where no shape fits: the job then runs as its spec says.
+// Returns a plan without roles if no shape fits: the job then runs as its spec defines.
 [[nodiscard]] model::ShapePlan decideShape(const model::Job& job, const Ledger& ledger,
                                            const QueueTree& queues, const model::Snapshot& snapshot);
 

@@ -9,7 +9,7 @@
 namespace trainyard::core {
 namespace {
 
-// Below this part of its size a pivot is rounding.
+// A pivot below this fraction of its original size is a rounding error.
 constexpr double kSingular = 1e-10;
 constexpr double kZero = 1e-12;
 
@@ -30,7 +30,7 @@ class Solver {
   NnlsSolution run() {
     x_.assign(n_, 0.0);
     active_.assign(n_, false);
-    // Each turn takes one unknown in; none comes back more often than there are sets of them.
+    // Each round adds one unknown; the bound on rounds guarantees an end.
     for (std::size_t turn = 0; turn < 10 * (n_ + 1); ++turn) {
       const std::size_t best = steepest();
       if (best == n_) break;
@@ -58,7 +58,7 @@ class Solver {
     for (double& each : scale_) each = each > 0 ? each : 1.0;
   }
 
-  // The unknown at 0 along which the error falls fastest, n_ where it falls along none.
+  // Returns the unknown at 0 along which the error falls fastest; n_ if there is none.
   [[nodiscard]] std::size_t steepest() const {
     std::size_t best = n_;
     double most = kZero;
@@ -74,14 +74,14 @@ class Solver {
     return best;
   }
 
-  // Whether it would add nothing to those that are in.
+  // Returns true if the candidate depends linearly on the active unknowns.
   [[nodiscard]] bool dependent(std::size_t candidate) const {
     std::vector<std::size_t> order = members();
     order.push_back(candidate);
     return !factor(order).has_value();
   }
 
-  // Solves for those that are in; whoever would be below 0 goes out again, on the way at which it gets there.
+  // Solves for the active unknowns; one that would be negative stops at 0 and becomes inactive.
   void settle() {
     for (std::size_t turn = 0; turn <= n_; ++turn) {
       const std::vector<double> wanted = solveActive();
@@ -111,7 +111,7 @@ class Solver {
     return all;
   }
 
-  // Cholesky's factor of the part of the normal equations that belongs to these.
+  // Returns Cholesky's factor of the rows and columns of the normal equations for these unknowns.
   [[nodiscard]] std::optional<Matrix> factor(const std::vector<std::size_t>& order) const {
     const std::size_t size = order.size();
     Matrix lower(size, std::vector<double>(size, 0.0));

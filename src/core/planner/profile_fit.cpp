@@ -27,8 +27,8 @@ double flopsOf(const std::string& type) {
   return known > 0 ? known : kUnknownGpuFlops;
 }
 
-// The type for which coefficients are given: that was measured, else whose speed is told first, else the
-// fastest that the pools have.
+// Returns the reference type of the coefficients: the first measured type, else the first with a declared
+// speed, else the fastest in the pools.
 std::string referenceType(const ModelProfile& profile, const std::vector<NodePool>& pools) {
   for (const model::MeasuredStep& each : profile.measurements) {
     if (!each.gpuType.empty()) return each.gpuType;
@@ -42,7 +42,7 @@ std::string referenceType(const ModelProfile& profile, const std::vector<NodePoo
   return best;
 }
 
-// Seconds of a step on this type / on the one of reference.
+// Returns seconds of a step on this type / on the reference type.
 double slownessOf(const ModelProfile& profile, const std::string& type, const std::string& reference) {
   if (type == reference || type.empty()) return 1;
   const double own = speedInProfile(profile, type);
@@ -63,7 +63,7 @@ TrainingModel trainingModel(const ModelProfile& profile, bool parameterServers) 
     model.largestTensorShare =
         static_cast<double>(profile.largestTensorBytes) / static_cast<double>(profile.parameterBytes());
   }
-  // Neither is told: as it was measured.
+  // Without a declared batch, the measured one applies.
   if (model.batch <= 0 && model.perWorker <= 0) {
     for (const model::MeasuredStep& each : profile.measurements)
       model.perWorker = std::max(model.perWorker, static_cast<double>(each.batchPerWorker));
@@ -71,7 +71,7 @@ TrainingModel trainingModel(const ModelProfile& profile, bool parameterServers) 
   return model;
 }
 
-// Where the members of a measured step lay, on pools of their own: a node's room does not matter to a step.
+// The placement of a measured step, on its own pools: the free capacity of a node does not affect a step.
 MeasuredSpread measuredSpread(const model::MeasuredStep& step, bool parameterServers, std::size_t pool) {
   std::map<int, int, std::greater<>> nodesBySize;
   for (const int each : step.workers) ++nodesBySize[each];

@@ -12,9 +12,9 @@
 namespace trainyard::core {
 namespace {
 
-// How fine numbers are tried: every one up to here, from there in steps of a part of the number.
+// Which numbers are tried: all up to `every`, beyond it in steps of a fraction of the number.
 struct Fineness {
-  int every = 64;  // of workers and nodes
+  int every = 64;  // of workers and of nodes
   int part = 16;
   int everyServers = 16;
   int partServers = 4;
@@ -25,17 +25,17 @@ struct Fineness {
     return {fourth(every), fourth(part), fourth(everyServers), fourth(partServers)};
   }
 };
-// What is looked at is bounded, in pools and parts of spreads (some 30 ns each): a cluster of unlike nodes
-// and a profile by which everything is as good would hold up the operator's cycle for seconds. Past it, all
-// is tried once more, in coarser steps.
+// The work is bounded, in pools and parts of spreads (some 30 ns each). A cluster of unlike nodes and a
+// profile with equally good shapes would otherwise hold up the operator's cycle for seconds. Beyond the
+// bound, everything is tried again in coarser steps.
 constexpr std::int64_t kMostWork = 3'000'000;
 constexpr std::int64_t kWorkOfAShape = 16;
-// Further ones are in the order of their speed alone.
+// Later shapes stay in the order of their speed.
 constexpr std::ptrdiff_t kMostRanked = 64;
 constexpr double kLeastNoise = 0.01;
 constexpr double kMostNoise = 0.03;
 
-// From `least` to `most`: all up to `every`, from there in steps of that part of the number; `most` itself.
+// Returns `least` to `most`: all up to `every`, then in steps of n / `part`; `most` always.
 std::vector<int> numbers(int least, int most, int every, int part) {
   std::vector<int> all;
   for (int n = least; n < most; n += n < every ? 1 : std::max(1, n / part)) all.push_back(n);
@@ -68,7 +68,7 @@ class Generator {
   }
 
  private:
-  // Pools that the workers of one shape may use together.
+  // Returns the sets of pools that the workers of one shape may use together.
   [[nodiscard]] std::vector<std::vector<std::size_t>> poolSets() const {
     std::map<std::pair<double, std::string>, std::vector<std::size_t>> byType;
     for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
@@ -87,7 +87,7 @@ class Generator {
 
   struct Extent {
     int nodes = 0;
-    int room = 0;  // for workers
+    int room = 0;  // workers that fit
   };
 
   [[nodiscard]] Extent extentOf(const std::vector<std::size_t>& set) const {
@@ -133,7 +133,7 @@ class Generator {
     }
   }
 
-  // Whether it loses to the fastest so far though its servers took no time.
+  // Returns true if it would be slower than the fastest so far even without any exchange time.
   [[nodiscard]] bool hopeless(const Spread& workers) const {
     TrainingModel alone = model_;
     alone.parameterServers = false;
@@ -171,7 +171,7 @@ class Generator {
     const auto [known, isNew] = best_.try_emplace({shape.workers, shape.servers, shape.gpuType}, shape);
     if (isNew) return;
     const double before = known->second.step.samplesPerSecond();
-    // Of placements, too, the larger must be worth it.
+    // A placement on more nodes must be faster by more than the noise.
     const double noise = rankingNoise(coefficients_);
     const bool larger = shape.nodes > known->second.nodes;
     if (larger ? speed * (1 - noise) > before : speed >= before * (1 - noise) && better(shape, known->second))
@@ -214,7 +214,7 @@ std::vector<PlannedShape> rankShapes(const std::vector<NodePool>& pools, const T
   std::stable_sort(all.begin(), all.end(), [](const PlannedShape& a, const PlannedShape& b) {
     return a.step.samplesPerSecond() > b.step.samplesPerSecond();
   });
-  // The fastest that is left, or the smallest that is as good, goes next.
+  // The next is the fastest remaining shape, or the smallest one that is as fast within the noise.
   const double noise = rankingNoise(coefficients);
   for (auto next = all.begin(); next != all.end() && next - all.begin() < kMostRanked; ++next) {
     const double enough = next->step.samplesPerSecond() * (1 - noise);

@@ -22,7 +22,7 @@ constexpr double kMilli = 1e3;
 constexpr double kCoreMillis = 1000;
 constexpr int kMostMembers = 10'000;
 
-// A pool for each kind of node; what there is room for does not matter to members that are there.
+// One pool for each kind of node; free capacity does not matter for members that are already placed.
 class PlacedPools {
  public:
   PlacedPools(const Ledger& ledger, const model::Policy& policy) : ledger_(ledger), policy_(policy) {}
@@ -59,7 +59,7 @@ bool trains(const model::Role& role, const PlannedRoles& roles) {
   return &role == roles.workers || role.name == "chief" || role.name == "master";
 }
 
-// So many members lie there, as many on a node as may, and the servers on nodes of their own.
+// A spread of `workers`, with `perNode` on each node, and the servers on separate nodes.
 Spread spreadOf(int workers, int perNode, int servers) {
   Spread spread;
   const int full = workers / perNode;

@@ -6,7 +6,7 @@
 namespace trainyard::core {
 namespace {
 
-// So many of the pool's nodes.
+// A number of the pool's nodes.
 struct Used {
   std::size_t pool = 0;
   int nodes = 0;
@@ -22,8 +22,8 @@ int usedOf(const Spread& spread, std::size_t pool) {
   return nodes;
 }
 
-// Of nodes each of which takes up to `roomOf` members: the largest number on any of them when they are filled
-// evenly, and how many of the largest are to be taken off again.
+// For nodes that each take up to `roomOf` members: the largest number on any node when they are filled
+// evenly, and how many nodes at that number take one less.
 struct Level {
   int height = 0;
   int surplus = 0;

@@ -7,7 +7,7 @@ namespace trainyard::core {
 
 std::map<std::string, std::int64_t> typeSpeeds(const model::ModelProfile& profile) {
   constexpr double kMilliPerNano = 1e12;
-  // As much as a job may declare: whoever compares types multiplies them.
+  // The maximum that a job may declare: code that compares types multiplies speeds.
   constexpr double kMostMilli = 1e15;
   std::map<std::string, std::int64_t> speeds;
   for (const model::MeasuredStep& each : profile.measurements) {

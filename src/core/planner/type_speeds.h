@@ -7,9 +7,9 @@
 
 namespace trainyard::core {
 
-// How fast one GPU of each type trains the model, as told by the profile or measured; samples a second in
-// thousandths. Of a type that has both what is told counts; of several measured steps those of one worker
-// alone, the fastest of them. Empty where fewer than two types are known: nothing follows from one.
+// How fast one GPU of each type trains the model, declared in the profile or measured; thousandths of a
+// sample a second. A declared speed takes precedence. Measured steps count only with a single worker, the
+// fastest of them. Empty with fewer than two types: one type gives no comparison.
 [[nodiscard]] std::map<std::string, std::int64_t> typeSpeeds(const model::ModelProfile& profile);
 
 }  // namespace trainyard::core

@@ -13,7 +13,7 @@
 namespace trainyard::core {
 namespace {
 
-// The pods of the members that the gang's proposal takes away, by name; null for those that are gone.
+// The pods of the members that the gang's proposal removes, by name; null for pods that are gone.
 std::map<std::string, const model::Pod*> leavingPods(const model::Job& gang, const JobPods& pods) {
   std::map<std::string, const model::Pod*> leaving;
   for (const model::Assignment& each : gang.status.gang.proposal->remove) {
@@ -71,7 +71,7 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
 
 void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
                const std::vector<Leaving>& leaving) {
-  QueueTree::Amounts counted(held.size(), 0);  // in the queues further down, and so in those above them
+  QueueTree::Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
   const auto& path = tree.node(claimant).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     QueueTree::Amounts left(held.size(), 0);

@@ -11,34 +11,34 @@
 
 namespace trainyard::core {
 
-// The placed gangs that have pods among the victims of a proposal, each with the job whose proposal it is; of
-// several the first by name. `proposing`: the snapshot's jobs that have a proposal.
+// The placed gangs with pods among the victims of a proposal, each with the job that proposes; the first by
+// name if there are several. `proposing`: the snapshot's jobs that have a proposal.
 [[nodiscard]] std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
     const std::vector<std::shared_ptr<const model::Job>>& proposing,
     const model::SharedList<model::Pod>& pods);
 
-// What a claim under way has of a gang that is to give members up for it.
+// How a claim under way concerns a gang that is to give up members for it.
 struct ClaimOnGang {
-  bool names = false;   // pods of those members, though they be gone: one cycle sees them gone and the claim
-                        // about to have their places
-  bool awaits = false;  // somebody who has not ended, of this gang or another: it may come to nothing yet
+  bool names = false;   // pods of those members, even if they are gone: for one cycle they are gone
+                        // and the claim is about to take their capacity
+  bool awaits = false;  // a victim that has not ended, of this gang or another: the claim may still fail
 };
-// `pods`: the gang's; `all`: the snapshot's. Nothing where the claim's places are reserved already, or it is
-// given up or about to be.
+// `pods`: the gang's; `all`: the snapshot's. Both fields are false if the claim has reserved its
+// placement already, or is given up or about to be.
 [[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant,
                                   const model::SharedList<model::Pod>& all);
 
-// The gangs that a claim stops, as it names them: their pods that have not ended.
+// The victims of a claim: the pods of these gangs that have not ended.
 [[nodiscard]] std::vector<model::Victim> victimPods(
     const std::vector<std::shared_ptr<const model::Job>>& gangs, const PodGroups& pods);
 
-// What is charged to a queue as leaving.
+// Amounts that are charged to a queue and that are about to be released.
 struct Leaving {
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts amounts;
 };
-// Where a claimant waits until others have left, limits need not have room for both: what leaves for it is
-// counted with what it holds itself, the larger of the two. Both are charged already.
+// While a preemptor waits for its victims to leave, a limit need not admit both. Of what leaves for it and
+// what it holds itself, the larger counts. Both are charged already.
 void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
                const std::vector<Leaving>& leaving);
 

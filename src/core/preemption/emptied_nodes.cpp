@@ -12,7 +12,7 @@ namespace {
 
 using Chosen = std::vector<std::size_t>;
 
-// The role whose members want most, and how many of them there are.
+// The role with the largest members, and their number.
 struct Hardest {
   const model::Role* role = nullptr;
   std::int64_t members = 0;
@@ -67,7 +67,7 @@ class Emptying {
     }
   }
 
-  // Nothing when the domain has too few places even so.
+  // Empty if the domain has too few places even with all candidates gone.
   [[nodiscard]] std::pair<std::int64_t, Chosen> cheapestIn(const Domains& domains,
                                                            Domains::Range range) const {
     std::vector<const Emptied*> order;
@@ -78,7 +78,7 @@ class Emptying {
       if (each.fits > 0) order.push_back(&each);
     }
     if (hardest_.role == nullptr || all < hardest_.members) return {0, {}};
-    // Gangs for a member, without division.
+    // The order is by victims per member, compared without division.
     std::stable_sort(order.begin(), order.end(), [](const Emptied* a, const Emptied* b) {
       const auto perMember = [](const Emptied& x, const Emptied& y) {
         return static_cast<std::int64_t>(x.victims.size()) * y.fits;

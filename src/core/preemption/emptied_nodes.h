@@ -10,13 +10,13 @@
 
 namespace trainyard::core {
 
-// Sets of gangs whose nodes a claimant's members fit on once they have gone, for chooseStops(): a beginning,
-// not an answer.
+// Sets of gangs to preempt, so that nodes become free for the preemptor's members. chooseStops()
+// starts its search from them; they are not its answer.
 //
-// Assumes: members that want most decide. Steps: 1 every node is worth the members that fit there beside whom
-// nobody may stop, and costs the gangs that must go; 2 in each domain of the widest level that will do, nodes
-// with the fewest gangs for a member first, then the cheaper, until all members have a place; 3 of the
-// domains the kMostDomains with the fewest gangs. Ties: earlier path.
+// Assumes: the largest members decide. Steps: 1 for every node, the number of members that fit beside gangs
+// that cannot be preempted, and the gangs that must go for that. 2 In each domain of the widest level that is
+// acceptable: the nodes with the fewest gangs per member first, then the cheaper, until all members fit. 3 Of
+// the domains the kMostDomains with the fewest gangs. Ties: earlier path.
 [[nodiscard]] std::vector<std::vector<std::size_t>> cheapestNodes(
     const model::Job& claimant, std::size_t widest, const std::vector<Concession>& candidates,
     const std::vector<std::size_t>& together, const Ledger& ledger, const Domains& domains,

@@ -10,11 +10,11 @@
 
 namespace trainyard::core {
 
-// By how much queues of other branches than the claimant's fall below their guarantees when some of the
-// candidates stop, in 10^-12 of what the cluster has of each resource, one added to the other; a queue and
-// those above it count each. GPUs of a type are GPUs: what a queue lacks of either is counted once. What lies
-// on the claimant's own path is its own guarantee, too. (Lost: to discharge the tree for each set; hundreds
-// of sets are compared for one claim.)
+// How far queues outside the preemptor's path fall below their guarantees if some candidates are preempted.
+// The unit is 10^-12 of the cluster's amount of each resource, summed over the resources; a queue and those
+// above it count each. GPUs of a type are GPUs, too: what a queue lacks of either is counted once. The queues
+// on the preemptor's own path share its guarantee and do not count. (Lost: to discharge the tree for each
+// set; hundreds of sets are compared for one claim.)
 class GuaranteeDeficit {
  public:
   GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claimant,
@@ -27,8 +27,8 @@ class GuaranteeDeficit {
   const std::vector<Concession>& candidates_;
   std::vector<QueueTree::Index> queues_;         // of other branches, each once
   std::vector<std::vector<std::size_t>> above_;  // by a candidate's queue: indices into queues_
-  std::vector<char> touched_;                    // of queues_, by the set that is asked for
-  std::vector<std::size_t> dimensions_;          // of which any of queues_ is guaranteed something
+  std::vector<char> touched_;                    // for each of queues_: the set takes from it
+  std::vector<std::size_t> dimensions_;          // in which any of queues_ has a guarantee
   std::vector<std::int64_t> taken_;              // from queues_, for each of dimensions_
   std::int64_t allGpus_ = 0;
 };

@@ -71,8 +71,8 @@ class Search {
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == claimant_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
-    // As for fair share: each time that another queue has it moved it is left alone for twice as long. (Lost:
-    // for minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
+    // As for fair share: each move by another queue protects the gang for twice as long. (Lost: for
+    // minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
     if (!each.isUnprotected) return false;
     const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
     const QueueTree::Amounts yielded = in_.queues.yieldedOf(claimant_.demand, each.held);
@@ -81,8 +81,8 @@ class Search {
            std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
   }
 
-  // A move needs new pods. A gang that is suspended, or was edited since it got its places, would end without
-  // starting again: that is a preemption, and no move.
+  // A move needs new pods. A gang that is suspended, or was edited since its placement, would end without
+  // starting again: that is a preemption, not a move.
   [[nodiscard]] bool mayBePlacedAgain(const Job& job) const {
     return !job.spec.run.suspend && job.specError.empty() &&
            model::sameToItsQueue(job, in_.queues.askedQueueOf(job));
@@ -96,7 +96,7 @@ class Search {
     }
   }
 
-  // The cheapest first; what costs as much as one alone is no gain.
+  // The cheapest first. A pair that costs as much as the best single move is no gain.
   void tryPairs() {
     struct Pair {
       std::int64_t loss = 0;
@@ -119,7 +119,7 @@ class Search {
     }
   }
 
-  // Takes the set for the best when the claimant and all of them have their places.
+  // Keeps the set as the best if the preemptor and all moved gangs have a placement.
   bool consider(const Set& set, std::int64_t loss) {
     if (tries_++ >= kMostTries) return false;
     auto arranged = arrange(set);
@@ -163,7 +163,7 @@ class Search {
     return static_cast<std::size_t>(at - jobs.begin());
   }
 
-  // As close together as if it had just come.
+  // As close together as a gang that has just been created.
   std::optional<Placement> placeAgain(const Movable& moved, const Set& set, const Placement& claimed) {
     const Job& job = *moved.gang->job;
     const GangShape shape = in_.placer.shapeOf(job, job.status.gpus, positionOf(job));
@@ -180,7 +180,7 @@ class Search {
     return in_.placer.tryPlace(request);
   }
 
-  // Only types of GPUs can change hands between quotas.
+  // Quotas can change only by types of GPUs.
   bool quotasAllow(const Claim& arranged) {
     QueueTree& tree = in_.queues;
     struct Held {
@@ -197,7 +197,7 @@ class Search {
     bool allowed = true;
     for (; charged < changes.size() && allowed; ++charged) {
       const Held& each = changes[charged];
-      // Who keeps his type is not held back by what leaves there.
+      // A gang that keeps its type of GPU is not held back by pods of that type that are terminating.
       QueueTree::Amounts gained = each.after;
       for (std::size_t d = 0; d < gained.size(); ++d) {
         if (each.after[d] <= each.before[d]) gained[d] = 0;
@@ -218,7 +218,7 @@ class Search {
 
   seconds runOfClaimant() const { return expectedRun(*claimant_.job, in_.snapshot.now, in_.runs).time; }
 
-  // GPU seconds that the claimant wins when it need not wait so long.
+  // The GPU seconds that the preemptor gains if it does not wait that long.
   std::int64_t gain(seconds wait) const {
     return base::saturatingMultiply(std::min(wait, runOfClaimant()).count(), claimant_.demand[0]);
   }
@@ -228,7 +228,7 @@ class Search {
     return base::saturatingMultiply(loss, in_.snapshot.policy.defragmentation.gainPermille) / kPermille;
   }
 
-  // How long it would wait for others to end; for ever where that does not help.
+  // How long the preemptor would wait for other gangs to end; for ever if that does not help.
   seconds waitOfClaimant() {
     const auto fit = earliestFit(*claimant_.job, {}, widest_, in_.ledger, in_.ends, in_.placer);
     return fit ? wholeSeconds(fit->time.at - in_.snapshot.now) : seconds::max();

@@ -19,12 +19,12 @@ namespace {
 using model::Job;
 using JobPtr = Preemption::JobPtr;
 
-// Counts like looking at a tenth of a node.
+// Evaluating this many eligibility rules costs as much as looking at one node.
 constexpr std::int64_t kRightsForANode = 10;
 
-// What a gang that other queues have preempted so often is spared, in GPU seconds. Preemptions by its own
-// queue do not count: a tenant could have its own jobs preempt each other, and others preempted in their
-// stead.
+// A gang that other queues have preempted is protected by an additional cost, in GPU seconds.
+// Preemptions by its own queue do not count: a tenant could let its own jobs preempt each
+// other, so that other gangs are preempted instead.
 std::int64_t grievanceOf(const Job& job) {
   constexpr int kMostCounted = 10;
   constexpr std::int64_t kHalfAnHour = 1'800;
@@ -37,7 +37,7 @@ Victim victimOf(const Concession& running) {
   return {running.job.get(), running.priority, running.queue, running.held, running.isUnprotected};
 }
 
-// The first condition that comes true after now.
+// The earliest condition that comes true after now.
 std::optional<base::WallTime> nextCondition(const model::Charge& charge, base::WallTime now) {
   std::optional<base::WallTime> next;
   for (const auto& each : charge.backfilled) {
@@ -93,7 +93,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
                                  .byOtherQueue = victim.queue != claimant.queue});
   }
   if (!claim.yields.empty()) {
-    // Nothing else is preempted before these are gone.
+    // No other gang is preempted before these starts are given up.
     for (const JobPtr& each : claim.yields) stopped_.insert(each.get());
     return claim;
   }
@@ -147,7 +147,7 @@ std::optional<Placement> Preemption::placedBeside(const Claimant& claimant, std:
   return placeBeside(claimant, widest, gone);
 }
 
-// In the ledger as it is, beside what these changes leave of quotas.
+// Places the preemptor in the ledger as it is; quotas count these changes as done.
 std::optional<Placement> Preemption::placeBeside(const Claimant& claimant, std::size_t widest,
                                                  const std::vector<Change>& gone) {
   if (!tree_.dependsOnPlaces(claimant.job->spec.preemptible)) return placer_.tryClaim(*claimant.job, widest);
@@ -185,7 +185,7 @@ void Preemption::leave(const std::vector<Concession>& candidates, const Chosen& 
   }
 }
 
-// What the claimant asks for; with a placement, what it holds there.
+// Without a placement, what the preemptor requests is checked; with one, what it holds there.
 bool Preemption::quotaAllows(const Claimant& claimant, const Placement* placement) const {
   const bool byPlaces = placement != nullptr && tree_.dependsOnPlaces(claimant.job->spec.preemptible);
   const QueueTree::Amounts wanted =
@@ -194,8 +194,8 @@ bool Preemption::quotaAllows(const Claimant& claimant, const Placement* placemen
          (claimant.job->spec.preemptible || !tree_.beyondNonPreemptible(claimant.queue, wanted));
 }
 
-// Nodes of a type of GPU of which its queue may have no more are left out, and nodes with GPUs where a job
-// that cannot be preempted would hold too much beside them.
+// Leaves out nodes of a GPU type that the queue may not use more of. For a job that cannot be preempted it
+// also leaves out GPU nodes on which the job would hold too much.
 std::optional<Placement> Preemption::placeInQuota(const Claimant& claimant, std::size_t widest) {
   std::vector<model::NodeName> avoid;
   while (auto placement = placer_.tryClaim(*claimant.job, widest, avoid)) {
@@ -232,11 +232,11 @@ std::vector<const Concession*> Preemption::stoppable() {
   return left;
 }
 
-// Whom the claimant may stop, were it the only one; cheapest first.
+// The gangs that the preemptor may preempt, each taken alone; cheapest first.
 std::vector<Concession> Preemption::concessions(const Claimant& claimant) {
   listRunning();
   std::vector<Concession> candidates;
-  // Room elsewhere helps nobody but where a quota is short.
+  // Capacity on other nodes helps only if a quota is exceeded.
   const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
   std::vector<char> pool;
   for (const std::size_t index : whomMayStop(claimant)) {
@@ -249,7 +249,7 @@ std::vector<Concession> Preemption::concessions(const Claimant& claimant) {
   return candidates;
 }
 
-// Indices into running_, ascending. One question for all that are alike: there are thousands that run.
+// Indices into running_, ascending. Equal gangs are checked once: thousands of gangs run.
 std::vector<std::size_t> Preemption::whomMayStop(const Claimant& claimant) {
   std::vector<std::size_t> found;
   spend(alike_.size());
@@ -287,7 +287,7 @@ void Preemption::addTurns(const Claimant& claimant, std::vector<std::size_t>& fo
   if (!any) noTurnFor_[asked] = claimant.rank.expected;
 }
 
-// Of these, cheapest first, whoever may still be stopped when those before are gone.
+// The candidates, cheapest first, that may still be preempted after those before them.
 Chosen Preemption::stoppableTogether(const Claimant& claimant, const std::vector<Concession>& candidates) {
   Chosen together;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -299,7 +299,7 @@ Chosen Preemption::stoppableTogether(const Claimant& claimant, const std::vector
   return together;
 }
 
-// In some order: as given, or the smallest first, so that the largest is the last that a queue gives back.
+// Tries the given order, then the smallest first: a queue may give back its largest gang only as the last.
 bool Preemption::mayStopAll(const Claimant& claimant, const std::vector<Concession>& candidates,
                             Chosen gone) {
   if (mayStopInTurn(claimant, candidates, gone)) return true;
@@ -380,7 +380,7 @@ bool Preemption::anyClaimingBelow(QueueTree::Index queue, int priority) {
   });
 }
 
-// Whether `asking` has places, which its queue allows, once the other's claim is given up.
+// Whether `asking` has a placement within its queue's quota once the other claim is given up.
 bool Preemption::fitsWithout(const Job& other, const Claimant& asking, std::size_t widest) {
   const NodeAmounts places = amountsOf(other, other.status.gang.proposal->add, ledger_);
   WhatIf gone(ledger_);

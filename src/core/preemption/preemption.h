@@ -25,28 +25,28 @@
 
 namespace trainyard::core {
 
-// Phase 6 of one schedule: who is stopped for whom. It remembers whom it has given away.
+// Phase 6 of a schedule: which gangs are preempted for which. It remembers the gangs that claims have taken.
 //
-// Assumes: a search asks for many placements, which the cycle's WorkBudget bounds; who is not served now is
-// served by the next cycle. Steps: who may shrink for it, and whether that suffices
-// (core/preemption/shrinks.h); else whom a claimant may stop (core/queues/eligibility.h), cheapest first; who
-// of them must go (core/preemption/stops.h), and who of those need only shrink; where nobody may be stopped,
-// who may go elsewhere (core/preemption/moves.h).
+// Assumes: a search requests many placements, which the cycle's WorkBudget bounds; what does not fit
+// into it is left to the next cycle. Steps: gangs shrink, if that suffices (core/preemption/shrinks.h);
+// else the gangs that the preemptor may preempt (core/queues/eligibility.h), cheapest first; which of
+// them are preempted (core/preemption/stops.h), and which of those only need to shrink. If none may be
+// preempted, gangs that may move (core/preemption/moves.h).
 //
-// Who goes is chosen as if those had gone that leave already: nobody is stopped in their stead. Where a limit
-// has no room for the claimant before that, nobody goes yet.
+// Victims are chosen as if gangs that terminate already had gone: none is preempted in their stead. If a
+// limit does not admit the preemptor before they have gone, no gang is preempted yet.
 //
-// An elastic gang gives up what it has beyond its user's wish to whoever waits; down to its least to whoever
-// may stop it, or is of its own queue and no lower in priority, where it comes through that without loss and
-// its queue does not forbid it (preemption.withinQueue: Never).
+// An elastic gang gives up members above its desired replicas to any pending job. Down to its minimum it
+// gives them to a job that may preempt it. If it shrinks without loss, it also gives them to a job of its own
+// queue and of no lower priority, unless preemption.withinQueue is Never.
 class Preemption {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
 
-  // Where a running job stands in its queue.
+  // The position of a running job in the order of its queue.
   using RankOf = std::function<Rank(const model::Job&, int priority)>;
 
-  // `notes` follow the snapshot. Nobody asks those that are `changing` for anything.
+  // `notes` match the snapshot. Gangs that are `changing` are not candidates.
   Preemption(const model::Snapshot& snapshot, const JobNotes& notes, Ledger& ledger, QueueTree& tree,
              GangPlacer& placer, Ends& ends, RunTimeModel& runs, RankOf rankOf,
              std::set<const model::Job*> changing)
@@ -61,49 +61,49 @@ class Preemption {
         rankOf_(std::move(rankOf)),
         stopped_(std::move(changing)) {}
 
-  // Whether anybody may be stopped or shrunk, and whether anybody has a claim under way; else nobody need
-  // ask.
+  // Whether any gang may be preempted or shrunk, and whether any claim is under way. If neither
+  // holds, claim() and takeOver() need not be called.
   [[nodiscard]] bool anyRunning();
   // Whether a running gang was backfilled on capacity that the job had reserved.
   [[nodiscard]] bool isHolder(const model::Job& job);
   [[nodiscard]] bool anyClaiming();
-  // Whether one of lower priority in this queue has a claim under way, which somebody may take over.
+  // Whether a claim of lower priority is under way in this queue, which another job may take over.
   [[nodiscard]] bool anyClaimingBelow(QueueTree::Index queue, int priority);
-  // Whether anybody who runs may be stopped for the sake of order.
+  // Whether any running gang may be preempted by time slicing.
   [[nodiscard]] bool anyTakesTurns() {
     listRunning();
     return !runningOf_.empty();
   }
 
-  // Places for the claimant, with those who must go for them, whom it discharges from their queues; nothing
-  // where nobody may be stopped, or that would not help.
+  // A placement for the preemptor, with the gangs that must go for it, which claim() discharges from their
+  // queues. Empty if no gang may be preempted, or if that would not help.
   [[nodiscard]] std::optional<Claim> claim(const Claimant& claimant, std::size_t widest);
 
-  // Whether the last claim failed because there was nobody to ask, and nobody who might shrink.
+  // Whether the last claim failed because no gang could be preempted or shrunk.
   [[nodiscard]] bool lastHadNobody() const { return lastHadNobody_; }
-  // Whether a claim would fail likewise of one that is equal to whoever made that one, but for its rank, as
-  // long as nothing was taken or given since: it is not his turn either. Counts as if he had asked.
+  // Returns true if an equivalent job that ranks no worse has already failed to preempt, and no capacity has
+  // changed since. Spends the budget that claim() would spend.
   [[nodiscard]] bool hasNobody(QueueTree::Index queue, const Rank& rank, bool mayPreempt);
 
-  // The same, as far as elastic gangs make room by shrinking alone.
+  // As claim(), but elastic gangs only shrink.
   [[nodiscard]] std::optional<Claim> claimShrinking(const Claimant& claimant, std::size_t widest);
 
-  // The claim is not carried out: those who would have gone are charged again.
+  // Reverts a claim that is not carried out: its victims are charged again.
   void withdraw(const Claim& claim);
 
-  // Places for the claimant, with those who go elsewhere for it. Asked once, for the first that has to wait.
+  // A placement for the preemptor, with the gangs that move for it. Searched once, for the first caller.
   [[nodiscard]] std::optional<Claim> move(const Claimant& claimant, std::size_t widest);
 
-  // The claim of a lower priority in the same queue whose victims the claimant may wait for instead. One a
-  // cycle: what it frees is seen in the next one.
+  // The claim of lower priority in the same queue that is given up, so that the preemptor waits for its
+  // victims. One a cycle: its effect is seen in the next one.
   [[nodiscard]] std::optional<JobPtr> takeOver(const Claimant& claimant, std::size_t widest);
 
-  // When somebody who may not be stopped yet may be, or has had his turn, if anybody asked.
+  // The next time at which a gang becomes preemptible or a time slice ends, if any was considered.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
 
  private:
-  // Running gangs that are alike to a claimant by right of queue and priority: indices into running_,
-  // ascending.
+  // Running gangs that the rules on queue and priority treat
+  // alike: indices into running_, in ascending order.
   using Alike = std::vector<std::size_t>;
 
   void listRunning();
@@ -115,7 +115,7 @@ class Preemption {
   [[nodiscard]] std::optional<Placement> placedBeside(const Claimant& claimant, std::size_t widest,
                                                       const std::vector<Change>& gone);
   void listElastic(const JobPtr& job, int priority);
-  // Whether a limit makes the claim wait for what leaves already.
+  // Whether a limit makes the claim wait for gangs that terminate already.
   [[nodiscard]] bool comesTooEarly(const Claimant& claimant, const Claim& claim);
   void giveAway(const Claim& claim);
   void leave(const std::vector<Change>& gone, bool isBack);
@@ -133,7 +133,7 @@ class Preemption {
   [[nodiscard]] bool mayTakeFrom(const Claimant& claimant, const Concession& running);
   [[nodiscard]] bool mayTakeTurn(const Claimant& claimant, const Concession& running);
   [[nodiscard]] std::vector<Concession> concessions(const Claimant& claimant);
-  // Placed gangs that may be preempted by now and are not, cheapest first; without the room that they hold.
+  // Placed gangs that may be preempted by now and are not, cheapest first; `frees` is not filled in.
   [[nodiscard]] std::vector<const Concession*> stoppable();
   [[nodiscard]] Rank rankOf(const Concession& running);
   void spend(std::size_t rights);
@@ -157,20 +157,20 @@ class Preemption {
   RankOf rankOf_;
   bool askedToMove_ = false;
   bool lastHadNobody_ = false;
-  bool tooEarly_ = false;  // the last claim, which somebody would have given its places
+  bool tooEarly_ = false;  // the last claim, which would otherwise have succeeded
   bool listed_ = false;
   bool tookOver_ = false;
-  std::optional<std::vector<JobPtr>> claiming_;  // whose start waits for victims to go away
-  std::vector<Concession> running_;              // who may be stopped at all, cheapest first
-  std::vector<Concession> elastic_;              // who may shrink at all, in that order
+  std::optional<std::vector<JobPtr>> claiming_;  // a start waits for its victims to terminate
+  std::vector<Concession> running_;              // may be preempted, cheapest first
+  std::vector<Concession> elastic_;              // may shrink, in that order
   std::vector<Alike> alike_;
   std::vector<std::size_t> backfilled_;  // indices into running_ of gangs that have a condition
-  std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, those that take turns
-  // By queue, priority and whether its run was learnt (which asks for more, worthAStop()), the merit of the
-  // best claimant whose turn it was not: nor is it that of a lesser one.
+  std::map<QueueTree::Index, std::vector<std::size_t>> runningOf_;  // by queue, time-sliced gangs
+  // By queue, priority and whether its run was learnt (which makes worthAStop() stricter), the merit of the
+  // best preemptor that found no victim by time slicing. A preemptor of lesser merit finds none either.
   std::map<std::tuple<QueueTree::Index, int, bool>, double> noTurnFor_;
   std::set<const model::Job*> stopped_;                // or changing
-  std::unordered_map<const model::Job*, Rank> ranks_;  // of those that run, as far as anybody asked
+  std::unordered_map<const model::Job*, Rank> ranks_;  // of running gangs, computed on demand
   std::optional<base::WallTime> wakeAt_;
 };
 

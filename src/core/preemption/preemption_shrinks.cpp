@@ -14,8 +14,8 @@ namespace {
 using model::Job;
 using JobPtr = Preemption::JobPtr;
 
-// What ended members held is free already: nobody gains that twice, and a gang that starts anew with its
-// other size wants it back.
+// What ended members held is free already and cannot be given again; a gang
+// that restarts with another size claims it back.
 bool mayGiveMembers(const model::Job& job, const Ledger& ledger) {
   if (!givesMembers(job)) return false;
   const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
@@ -40,7 +40,7 @@ std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::s
   return shrinks(claimant, widest, false);
 }
 
-// What somebody has beyond his user's wish goes before what anybody wished for.
+// Members above the desired replicas of any gang go before all others.
 std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t widest, bool surplusOnly) {
   const std::vector<Shrinkable> candidates = shrinkable(claimant, surplusOnly);
   if (candidates.empty()) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t w
   return claim;
 }
 
-// Cheapest first; each no more than may be given beside what those before it give.
+// Cheapest first; each gives no more than it may beside what those before it give.
 std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant, bool surplusOnly) {
   listRunning();
   std::vector<Shrinkable> found;
@@ -92,7 +92,7 @@ std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant, bool su
   return found;
 }
 
-// The room of its last members, the last one's first; fewer where nodes are gone.
+// The capacity of the last members, the last one's first; fewer entries if nodes are gone.
 NodeAmounts Preemption::freedBy(const Job& job, int count) const {
   const model::Resources& each = job.spec.findRole(job.spec.elastic->role)->shape.requests;
   const int has = elasticMembers(job);
@@ -129,7 +129,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
     const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
-    // Of the next one alone: those before it are discharged.
+    // Only the next member: those before it are discharged.
     QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
@@ -145,7 +145,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
   return gives;
 }
 
-// Of those who would be stopped, the dearest first, who need give up its last members only.
+// Reduces preemptions to shrinks, the most expensive first, where giving up the last members suffices.
 void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
   for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
     Change& stop = *at;
@@ -174,7 +174,7 @@ void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Clai
 void Preemption::listElastic(const JobPtr& job, int priority) {
   if (!snapshot_.policy.resize.enabled || !mayGiveMembers(*job, ledger_)) return;
   if (elasticMembers(*job) <= job->spec.elastic->minReplicas) return;
-  // What all its members lose by the pause, for each that it could give: who has many gives first.
+  // The loss of all members during the pause, per member that it can give: large gangs give first.
   const auto pause = std::chrono::duration_cast<std::chrono::seconds>(resizePause(*job, snapshot_));
   const int has = elasticMembers(*job);
   constexpr std::int64_t kPermille = 1'000;

@@ -22,7 +22,7 @@ class Search {
     }
     gives = allOf(enough);
     for (std::size_t i = enough; i-- > 0;) {
-      int less = -1;  // does not suffice, as far as anybody knows
+      int less = -1;  // does not suffice, as far as is known
       while (gives[i] - less > 1) {
         std::vector<int> fewer = gives;
         fewer[i] = less + (gives[i] - less) / 2;

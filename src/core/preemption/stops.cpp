@@ -48,7 +48,7 @@ class Search {
   // Up to kExactCandidates candidates, a bit for each.
   using Set = std::uint32_t;
 
-  // The cost of a set, without memory of its own: there may be a thousand of them. The order is that of Cost.
+  // The cost of a set without heap memory: there may be a thousand sets. The order is that of Cost.
   struct Bill {
     static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
     std::int64_t deficit = 0;
@@ -74,7 +74,7 @@ class Search {
     return in_.place(chosen);
   }
 
-  // Whether these suffice; takes them, or what of them is needed, for the best so far when they are better.
+  // Returns whether these victims suffice. Keeps them, or those that are needed, if they are the best yet.
   bool consider(const Chosen& chosen) {
     if (chosen.empty() || in_.placer.budget().exhausted() || !in_.quotaAllows(chosen, nullptr)) return false;
     ++tried_;
@@ -88,7 +88,7 @@ class Search {
     return true;
   }
 
-  // Without those whose nodes are not taken, unless the quota needs them.
+  // Drops the victims that hold no node of the placement, unless the quota needs them.
   Chosen neededOf(const Chosen& chosen, const Placement& placement) const {
     std::set<std::size_t> taken;
     for (const model::Assignment& place : placement.assignments) taken.insert(*in_.ledger.find(place.node));
@@ -102,9 +102,9 @@ class Search {
     return needed.size() < chosen.size() && in_.quotaAllows(needed, &placement) ? needed : chosen;
   }
 
-  // Of an order of those that may be stopped together, the shortest run that suffices.
+  // The shortest run that suffices, of the given order of gangs that may be preempted together.
   void shortestRun(const Chosen& order) {
-    std::size_t tooFew = 0;  // nobody: that was tried before anybody asked
+    std::size_t tooFew = 0;  // no victims: tried before preemption was considered
     std::size_t enough = order.size();
     while (enough - tooFew > 1) {
       const std::size_t middle = tooFew + (enough - tooFew) / 2;
@@ -154,15 +154,15 @@ class Search {
     std::vector<int> priorities;
     for (const std::size_t victim : chosen) {
       lost += candidates_[victim].cost;
-      // Priorities of different queues are not to be compared.
+      // Priorities of different queues are not comparable.
       if (candidates_[victim].queue == in_.queue) priorities.push_back(candidates_[victim].priority);
     }
     std::sort(priorities.rbegin(), priorities.rend());
     return {in_.deficit(chosen), chosen.size(), std::move(priorities), lost, chosen};
   }
 
-  // All sets of few candidates, the best first. More victims never fit worse, and who may all be stopped may
-  // be without one of them: so what is known of one set says it of many.
+  // All sets of a few candidates, the best first. More victims never fit worse, and a subset of gangs that
+  // may be preempted together may be, too: the result of one set thus excludes many others.
   void tryAll() {
     tried_ = 0;
     if (!best_) findNeeded();
@@ -183,7 +183,7 @@ class Search {
     }
   }
 
-  // Without whom all the others are too few.
+  // Finds the candidates without which all the others do not suffice.
   void findNeeded() {
     Set together = 0;
     for (const std::size_t index : together_) together |= Set{1} << index;
@@ -196,7 +196,7 @@ class Search {
     }
   }
 
-  // Of the sets that are better than the best so far.
+  // The costs of the sets that are better than the best so far.
   std::vector<Bill> bills() {
     std::vector<Bill> bills;
     Chosen chosen;
@@ -241,8 +241,8 @@ class Search {
   std::optional<StopChoice> best_;
   Cost bestCost_;
   int tried_ = 0;
-  std::vector<Set> tooFew_;   // known not to suffice, nor do parts of them
-  std::vector<Set> tooMany_;  // known not to be stoppable together, nor are more
+  std::vector<Set> tooFew_;   // known not to suffice, nor do their subsets
+  std::vector<Set> tooMany_;  // known not to be preemptible together, nor are their supersets
 };
 
 }  // namespace

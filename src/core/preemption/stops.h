@@ -18,45 +18,45 @@ struct StopChoice {
   Placement placement;
 };
 
-// Who must stop so that the whole gang has its places; nothing when even all candidates together do not help,
-// so nobody is ever stopped in vain.
+// Which gangs are preempted so that the whole gang has a placement. Empty if even all candidates together do
+// not help, so that no gang is preempted in vain.
 //
-// Assumes: only whole gangs are stopped; whoever goes makes room only, so more victims never fit worse. But
-// not everybody who may be stopped may be stopped together with others: a queue gives back no more than it
-// borrowed.
+// Assumes: whole gangs are preempted; a preemption only adds free capacity, so more
+// victims never fit worse. But gangs that may each be preempted may not be preempted
+// together: a queue gives back no more than it borrowed.
 //
-// Best is: no queue falls below its guarantee; then the fewest gangs; then the lowest priorities, in its own
-// queue; then the least cost; then names. Steps:
+// The best set leaves no queue below its guarantee; then has the fewest gangs; then the lowest priorities, in
+// the preemptor's own queue; then the least cost; then the first names. Steps:
 //  1 with all candidates gone the gang must fit
-//  2 of `together`, three ways to begin: the shortest run of the cheapest, and of those that free most, that
-//    suffices, by bisection; and, domain by domain, the nodes that the fewest gangs must leave
-//  3 of each, only those stay whose nodes the gang then takes, or whose quota it needs; then the dearest
-//    first is spared where the rest suffices, up to kMostSpared
-//  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the answer
-//    is the best there is; no more than kTriedSets placements. Parts of what does not suffice, and more than
-//    what may not be stopped together, are left out unasked. With more candidates, each single one that frees
-//    enough, up to kTriedAlone
-// (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of candidates,
-// and a cycle some milliseconds.)
+//  2 of `together`, three starting points: the shortest run of the cheapest that suffices, that of the gangs
+//    that free most, both by bisection; and, domain by domain, the nodes that the fewest gangs hold
+//  3 of each, only those victims stay that hold nodes of the placement, or quota that it needs; then the most
+//    expensive first is spared if the rest suffices, up to kMostSpared
+//  4 with up to kExactCandidates candidates all smaller and equally small sets are tried, so that the
+//    answer is the best there is; at most kTriedSets placements. Subsets of what does not suffice,
+//    and supersets of what may not be preempted together, are skipped. With more candidates, each
+//    single one that frees enough, up to kTriedAlone
+// (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of
+// candidates, and a cycle takes some milliseconds.)
 struct StopQuestion {
   const model::Job& claimant;
-  QueueTree::Index queue = QueueTree::kCluster;  // of the claimant
-  std::int64_t gpus = 0;                         // that it wants
+  QueueTree::Index queue = QueueTree::kCluster;  // of the preemptor
+  std::int64_t gpus = 0;                         // that it requests
   std::size_t widest = 0;                        // how wide it may be placed
-  // Each may be stopped alone; sorted, cheapest first (sortByCost()).
+  // Each may be preempted alone; sorted, the cheapest first (sortByCost()).
   const std::vector<Concession>& candidates;
-  // Those that may all be stopped, in that order too, as may any of them.
+  // Those that may all be preempted in that order, as may any subset of them.
   const Chosen& together;
-  Ledger& ledger;  // as it was afterwards
+  Ledger& ledger;  // unchanged afterwards
   GangPlacer& placer;
-  // Whether quotas permit the gang when these are gone, on the places if there are any; more victims never
-  // permit less.
+  // Whether quotas permit the gang without these victims, on the given placement if
+  // there is one. More victims never permit less.
   const std::function<bool(const Chosen&, const Placement*)>& quotaAllows;
-  // Its places in the ledger as it is, which quotas permit when these are gone.
+  // A placement in the ledger as it is, permitted by the quotas without these victims.
   const std::function<std::optional<Placement>(const Chosen&)>& place;
-  // Whether these may be stopped for the gang, in whatever order.
+  // Whether these may all be preempted for the gang, in some order.
   const std::function<bool(const Chosen&)>& mayStopAll;
-  // GPUs by which others' queues fall below their guarantees.
+  // By how much other queues fall below their guarantees (GuaranteeDeficit).
   const std::function<std::int64_t(const Chosen&)>& deficit;
 };
 [[nodiscard]] std::optional<StopChoice> chooseStops(const StopQuestion& question);

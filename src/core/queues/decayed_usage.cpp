@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kLn2 = 0.693147180559945309;
 
-// Whole numbers from here on: equal clusters must compare equal.
+// Rounds to whole numbers: equal clusters must compare equal.
 std::int64_t rounded(double value) {
   constexpr double kMost = 9e18;
   return std::llround(std::clamp(value, 0.0, kMost));

@@ -21,21 +21,21 @@ bool yieldsBorrowed(const Claimant& claimant, const Victim& victim, const QueueT
 }
 
 // Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
-// would be preempted in turn, and neither would get anywhere.
+// would then be preempted in turn, and neither would make progress.
 bool wouldBeTakenBack(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
   return std::any_of(from, path.end(), [&](auto queue) { return tree.takesBack(queue, victim.held); });
 }
 
-// isWithinGuarantee() of the part of the path from `branch` down.
+// isWithinGuarantee() for the part of the path from `branch` down.
 bool isWithinGuaranteeBelow(QueueTree::Index branch, const Claimant& claimant, const QueueTree& tree) {
   const auto& path = tree.node(claimant.queue).path;
   return std::any_of(std::find(path.begin(), path.end(), branch), path.end(),
                      [&](auto queue) { return !tree.beyondOwnGuarantee(queue, claimant.demand); });
 }
 
-// Guarantee and fair share: both need the queue's leave to reclaim.
+// Guarantee and fair share: both require that the preemptor's own queue may reclaim.
 bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
@@ -45,8 +45,8 @@ bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& t
   const bool borrows = yieldsBorrowed(claimant, victim, tree);
   if (isWithinGuaranteeBelow(branches.a, claimant, tree)) {
     if (borrows && tree.borrows(branches.b, claimant.demand)) return true;
-    // Guaranteed capacity is usable: cores or pod slots beside idle GPUs are not kept from it by a gang that
-    // holds nothing guaranteed, or more of them than belongs to what it is guaranteed.
+    // Guaranteed capacity must be usable. A gang may not keep cores or pod slots beside idle GPUs from it, if
+    // it holds nothing guaranteed, or more of them than belongs to what it is guaranteed.
     const auto& path = tree.node(victim.queue).path;
     const auto from = std::find(path.begin(), path.end(), branches.b);
     return isGuaranteedAny(own, claimant.demand) && std::all_of(from, path.end(), [&](auto queue) {
@@ -108,7 +108,7 @@ bool preemptible(const Job& job) {
   using Phase = model::ProposalPhase;
   if (proposal.movesFor) return false;
   if (!gang.placed) return proposal.kind == Kind::kStart && proposal.phase == Phase::kReserved;
-  // A whole restart without new places is leaving already.
+  // A restart of the whole gang without a new placement terminates it already.
   return proposal.kind != Kind::kRestart || (proposal.phase != Phase::kAborting && !proposal.add.empty());
 }
 
@@ -160,7 +160,7 @@ bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriorit
   if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec) || !stoppable(victim)) return false;
   if (victimPriority != claimant.priority) return false;
   if (victimQueue != claimant.queue || forbidsWithin(tree.node(victimQueue))) return false;
-  // Restarts do not begin a time slice again; the work that would be lost is counted from them.
+  // Restarts do not begin a time slice again, but the work that would be lost is counted from them.
   const auto had = snapshot.now - startedSince(victim, snapshot.now);
   return had >= snapshot.policy.timeSlicing.interval &&
          lostTime(victim, placedSince(victim, snapshot.now), snapshot) * kLostOfTurn <= had;

@@ -12,7 +12,7 @@ using Index = QueueTree::Index;
 
 struct Claim {
   std::int64_t guaranteed = 0;
-  std::int64_t use = 0;  // what it could use at most
+  std::int64_t use = 0;  // the most that it could use
   std::int64_t weight = 1;
   std::int64_t share = 0;
 };
@@ -24,7 +24,7 @@ void pour(std::vector<Claim>& claims, std::int64_t amount) {
     claim.share = std::min(claim.guaranteed, claim.use);
     owed = base::saturatingAdd(owed, claim.share);
   }
-  // A cluster that lost nodes may hold less than it guarantees: then guarantees are cut in proportion.
+  // A cluster that lost nodes may hold less than it guarantees: guarantees are then cut in proportion.
   if (owed > amount) {
     for (Claim& claim : claims) {
       claim.share = base::scaled(claim.share, amount, owed);
@@ -35,7 +35,7 @@ void pour(std::vector<Claim>& claims, std::int64_t amount) {
   std::vector<Claim*> open;
   for (Claim& claim : claims) open.push_back(&claim);
   std::int64_t weights = 0;
-  // Whoever can use no more than its part of what is left gets that; the others share what it leaves.
+  // A claim that needs no more than its part of the rest gets what it needs; the others share what remains.
   for (bool closed = true; closed;) {
     closed = false;
     weights = 0;
@@ -55,7 +55,7 @@ void pour(std::vector<Claim>& claims, std::int64_t amount) {
     claim->share += part;
     left -= part;
   }
-  // Less than one unit for each: one by one, the heavier first.
+  // The remainder is less than one unit per claim: it goes unit by unit, to the heavier first.
   std::stable_sort(open.begin(), open.end(),
                    [](const Claim* a, const Claim* b) { return a->weight > b->weight; });
   for (Claim* claim : open) {

@@ -63,7 +63,7 @@ bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const mo
 
 bool queueOpenTo(const model::QueueName& queue, const std::string& ns, const model::Snapshot& snapshot) {
   const model::Queue* at = findQueue(queue, snapshot);
-  // Parents may lead in a circle.
+  // A chain of parents may be a cycle.
   for (std::size_t steps = snapshot.queues.size(); at != nullptr && steps > 0; --steps) {
     if (!namespaceAllowed(*at, ns, snapshot)) return false;
     at = findQueue(at->parent, snapshot);

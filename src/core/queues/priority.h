@@ -4,15 +4,15 @@
 
 namespace trainyard::core {
 
-// Value of a job's PriorityClass; without one that of the cluster's default class, else 0. 0 as well for a
-// class that was deleted after admission. Of a gang that has its places what it was when it got them.
+// The value of a job's PriorityClass; without one that of the cluster's default class, else 0; also 0 for a
+// class that was deleted after admission. A placed gang keeps the priority that it had when it was placed.
 class Priorities {
  public:
   explicit Priorities(const model::Snapshot& snapshot) : classes_(snapshot.priorityClasses) {}
   [[nodiscard]] int of(const model::Job& job) const;
-  // Whether the job may stop anybody: not with preemptionPolicy Never.
+  // Whether the job may preempt others: not with preemptionPolicy Never.
   [[nodiscard]] bool mayPreempt(const model::Job& job) const;
-  // nullptr where there is none.
+  // nullptr if the job has no class.
   [[nodiscard]] const model::PriorityClass* classOf(const model::Job& job) const;
 
  private:

@@ -14,17 +14,17 @@ namespace trainyard::core {
 
 class QueueTree;
 
-// What one queue tree leaves to the next: the cluster's capacity, and what jobs hold, added up by queue. As
-// long as the resources that count and the nodes stay the same, the next tree costs what has changed. With an
-// empty one it is the same tree. Assumes what CycleCache assumes.
+// Passes the cluster's capacity and the holdings of jobs, summed by queue, from one queue tree to the next.
+// While the counted resources and the nodes stay the same, the next tree costs only what has changed. An
+// empty cache yields the same tree. Assumes what CycleCache assumes.
 class QueueCache {
  public:
-  // Of the jobs that name a queue, whether there is such a queue or not.
+  // The jobs that name a queue, even if that queue does not exist.
   struct Held {
-    __extension__ using Sum = __int128;  // of so many jobs that it cannot overflow
+    __extension__ using Sum = __int128;  // of so many jobs that 64 bits could overflow
     std::vector<Sum> amounts;
     std::int64_t jobs = 0;
-    // Whether a record names the queue, and the ancestors that it had then.
+    // Whether a record names the queue, and the queue's ancestors by that record.
     bool isCharged = false;
     std::vector<model::QueueName> ancestors = {};
   };
@@ -40,7 +40,7 @@ class QueueCache {
   std::vector<std::int64_t> capacity_;
   std::vector<std::string> besideNames_;
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;
-  std::shared_ptr<const std::set<model::NodeName>> heldBeside_;  // by which held_ was added up
+  std::shared_ptr<const std::set<model::NodeName>> heldBeside_;  // held_ was computed with it
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
   model::SharedList<model::Job> jobs_;
   std::map<Key, Held> held_;

@@ -5,7 +5,7 @@
 #include "core/queues/queue_tree.h"
 #include "model/words.h"
 
-// What a QueueTree says of limits, guarantees and shares.
+// The QueueTree functions on limits, guarantees and shares.
 namespace trainyard::core {
 namespace {
 
@@ -72,7 +72,7 @@ std::optional<QueueTree::Excess> QueueTree::beyondOwnGuarantee(Index queue, cons
   return std::nullopt;
 }
 
-// Whether it says of GPUs which type they are; where several resources are GPUs no type tells which.
+// Whether `wanted` names types of GPUs; not if several resources are GPUs: a type does not name its resource.
 bool QueueTree::wantsTypes(const Amounts& wanted) const {
   if (cpu_ != 1 || wanted[0] <= 0) return false;
   return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_),
@@ -80,7 +80,7 @@ bool QueueTree::wantsTypes(const Amounts& wanted) const {
                      [](std::int64_t amount) { return amount > 0; });
 }
 
-// GPUs that it has, with so many more, besides what it is guaranteed of their types.
+// The GPUs that the queue has, with `more`, beyond its guarantees by type.
 std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const {
   const auto held = [&](std::size_t d) {
     return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
@@ -91,7 +91,7 @@ std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const
   return beyond;
 }
 
-// GPUs that it is guaranteed, whatever their type.
+// The GPUs that the queue is guaranteed of any type.
 std::int64_t QueueTree::ofAnyType(const Node& node) const {
   std::int64_t any = node.guaranteed[0];
   for (std::size_t d = firstType_; d < firstBeside_; ++d)
@@ -99,8 +99,8 @@ std::int64_t QueueTree::ofAnyType(const Node& node) const {
   return any;
 }
 
-// What the queue is guaranteed. A guarantee of GPUs is one of what lies beside them: as large a part of that
-// as of the GPUs. Else jobs that cannot be preempted could keep guaranteed GPUs idle.
+// The queue's guarantee. A guarantee of GPUs includes the same fraction of the resources beside them.
+// Otherwise jobs that cannot be preempted could keep guaranteed GPUs idle.
 std::int64_t QueueTree::guaranteedOf(const Node& node, std::size_t dimension) const {
   if (dimension < firstBeside_) return node.guaranteed[dimension];
   std::int64_t part = 0;
@@ -110,8 +110,8 @@ std::int64_t QueueTree::guaranteedOf(const Node& node, std::size_t dimension) co
   return base::scaled(capacity_[dimension], std::min(part, kShareUnit), kShareUnit);
 }
 
-// What a subtree may claim at any moment: the guarantee, or what its jobs that cannot be preempted hold where
-// that is more.
+// What a subtree may claim at any moment: its guarantee, or what its
+// jobs that cannot be preempted hold if that is more.
 std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, std::int64_t more) const {
   std::int64_t nonPreemptible = nodes_[index].nonPreemptible[dimension];
   if (index == to) nonPreemptible = base::saturatingAdd(nonPreemptible, more);
@@ -124,7 +124,7 @@ std::int64_t QueueTree::committed(Index index, std::size_t dimension, Index to, 
 std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, const Amounts& more) const {
   for (std::size_t d = 0; d < more.size(); ++d) {
     if (more[d] <= 0) continue;
-    // Without a guarantee of this resource anywhere nothing can be taken from anybody.
+    // Without any guarantee of this resource no queue has one that could be violated.
     if (guaranteedOf(nodes_[kCluster], d) == 0) continue;
     if (!commitsTooMuch(queue, d, more[d])) continue;
     for (const Index at : nodes_[queue].path) {
@@ -137,9 +137,9 @@ std::optional<QueueTree::Excess> QueueTree::beyondNonPreemptible(Index queue, co
   return std::nullopt;
 }
 
-// Whether some guarantees could not be kept beside so much more that cannot be preempted: in the cluster, or
-// below the limit of a queue on the path. Within what is its queue's own it takes nothing from others,
-// whatever nodes are there at the moment.
+// Whether some guarantees could not be kept beside so much more that cannot be preempted: in the
+// cluster, or below the limit of a queue on the path. Within the queue's own guarantee it takes nothing
+// from others, whatever nodes exist at the moment.
 bool QueueTree::commitsTooMuch(Index queue, std::size_t dimension, std::int64_t more) const {
   const auto exceeds = [&](Index at, std::int64_t room) {
     const std::int64_t then = committed(at, dimension, queue, more);
@@ -266,9 +266,9 @@ bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amoun
   const auto partOf = [&](std::size_t d, std::int64_t amount) {
     return capacity_[d] <= 0 ? 0 : base::scaled(amount, kShareUnit, capacity_[d]);
   };
-  // The largest part of the cluster that it holds within what the queue is guaranteed. (Lost: all that it
-  // holds of what the queue is guaranteed some of. With one guaranteed core a gang could keep a node's
-  // cores.)
+  // The largest fraction of the cluster that it holds within the queue's
+  // guarantee. (Lost: all that it holds of resources with a guarantee. With one
+  // guaranteed core a gang could keep all cores of a node.)
   std::int64_t guaranteed = 0;
   for (std::size_t d = 0; d < firstBeside_; ++d)
     guaranteed = std::max(guaranteed, partOf(d, std::min(held[d], node.guaranteed[d])));

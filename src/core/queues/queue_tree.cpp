@@ -25,7 +25,7 @@ namespace {
 using Amounts = QueueTree::Amounts;
 using Index = QueueTree::Index;
 
-// Anybody may write a job's name into his pods: those are not what the job leaves behind.
+// Users may write any job's name into their pods: only members count as what the job leaves behind.
 JobPods membersAmong(const JobPods& pods, const model::Job& job) {
   JobPods members;
   std::copy_if(pods.begin(), pods.end(), std::back_inserter(members),
@@ -96,10 +96,10 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
   if (guaranteed.empty()) counts_[cpu_] = counts_[cpu_ + 1] = 1;
 }
 
-// Only where some queue is guaranteed GPUs, and of nothing of which a queue names an own guarantee.
+// Only if some queue is guaranteed GPUs, and without the resources for which a queue has a guarantee.
 void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache) {
   firstBeside_ = dimensions_.size();
-  // The nodes may change while nobody asks.
+  // The nodes may change while no queue is guaranteed GPUs: the cached list would be stale.
   if (!guaranteesGpus(snapshot)) return cache.gpuNodes_.reset();
   if (!cache.gpuNodes_ || !cache.nodes_.isSameAs(snapshot.nodes)) {
     std::set<std::string> names{"cpu", "memory", "ephemeral-storage", "pods"};
@@ -201,8 +201,8 @@ void QueueTree::readNamespaces(const model::Snapshot& snapshot) {
   }
 }
 
-// A queue whose parents lead nowhere or in a circle hangs below the cluster, so that what its running jobs
-// hold is counted, and is marked.
+// A queue with a missing parent or a cycle of parents is placed directly below the cluster and
+// marked. What its running jobs hold is counted there.
 void QueueTree::findPaths() {
   for (Index i = 1; i < nodes_.size(); ++i) {
     Node& node = nodes_[i];
@@ -242,8 +242,8 @@ void QueueTree::raiseGuarantees(Index index) {
   }
   Amounts& guaranteed = nodes_[index].guaranteed;
   for (std::size_t d = 0; d < below.size(); ++d) guaranteed[d] = std::max(guaranteed[d], below[d]);
-  // Who is guaranteed GPUs of some types is guaranteed as many GPUs. Of several resources that are GPUs no
-  // type tells which.
+  // A guarantee of GPUs by type is one of as many GPUs. If several
+  // resources are GPUs, a type does not name its resource.
   if (cpu_ != 1) return;
   std::int64_t typed = 0;
   for (std::size_t d = firstType_; d < firstBeside_; ++d) typed = base::saturatingAdd(typed, guaranteed[d]);
@@ -259,7 +259,7 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
     cache.gpuTypeLabel_ = snapshot.policy.gpuTypeLabel;
     cache.nodes_ = snapshot.nodes;
     auto types = typesOfNodes(snapshot);
-    // Where nothing that amounts depend on has changed, those of the jobs stay right.
+    // If no input of the amounts has changed, the sums of the jobs stay valid.
     if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types || cache.heldBeside_ != gpuNodes_) {
       cache.held_.clear();
       cache.jobs_ = {};
@@ -361,7 +361,7 @@ void QueueTree::readOtherPods(const model::Snapshot& snapshot) {
   for (const auto& job : snapshot.jobs) jobs.emplace(job->uid.str(), job.get());
   for (const auto& pod : snapshot.pods) {
     if (!pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
-    // For those of a job that is gone nobody else is charged, nor for what only says that it is a job's.
+    // Pods of a deleted job, and pods that only claim to belong to a job, are not charged to any job.
     if (pod->controllerKind == model::names::kTrainingJobKind) {
       const auto owner = jobs.find(pod->controllerUid.str());
       if (owner != jobs.end() && wasMember(*pod, *owner->second)) continue;
@@ -417,7 +417,7 @@ Amounts QueueTree::demandOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Role& role : job.spec.roles) {
     addRequests(role.shape.requests, model::gangMembers(job, role), amounts);
-    // Of members without GPUs the places tell.
+    // For members without GPUs it depends on the nodes.
     if (role.shape.requests.gpus() > 0)
       addBeside(role.shape.requests, model::gangMembers(job, role), amounts);
   }
@@ -484,14 +484,14 @@ void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
   const Index queue = queueOf(job);
   const Amounts recorded = holdingsOf(job);
   discharge(queue, recorded, !model::chargedPreemptible(job));
-  // What they hold beyond the record counts as leaving already.
+  // What they hold beyond the record is charged as leaving already.
   Amounts left = heldBy(membersAmong(pods, job));
   for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::min(left[d], recorded[d]);
   chargeLeaving(queue, left);
 }
 
-// A proposal that takes away and adds holds the larger of both in the end; until then its pods may be on
-// either side, and the ledger knows where. Quotas count what will be.
+// A proposal that removes and adds ends with the latter. Until then its pods may be on either side, which
+// the ledger counts. Quotas count the final state.
 Amounts QueueTree::holdingsOf(const model::Job& job) const {
   const model::GangRecord& gang = job.status.gang;
   if (gang.placed && !gang.proposal) return heldBy(job, gang.placed->assignments);

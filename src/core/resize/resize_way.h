@@ -4,15 +4,15 @@
 
 namespace trainyard::core {
 
-// How a gang comes to another size.
+// How a gang changes its size.
 enum class ResizeWay {
-  kTold,   // it goes on; its members read who belongs to it (model/membership.h)
-  kFound,  // it goes on; the framework notices by itself who came and who went
-  kAnew    // it is stopped, and starts with the new size, keeping its places
+  kTold,   // it runs on; its members read the new membership (model/membership.h)
+  kFound,  // it runs on; the framework itself detects joining and leaving members
+  kAnew    // it is stopped and restarts with the new size, on its old nodes
 };
 
-// Told: helper, launcher, Horovod. Found: torchrun's c10d rendezvous, and workers with parameter servers in
-// TensorFlow, who see nobody but themselves and the servers. All others have their size in their
+// kTold: helper, launcher, Horovod. kFound: torchrun's c10d rendezvous, and TensorFlow workers with
+// parameter servers, where a worker connects only to the servers. All other jobs have their size in their
 // environment.
 [[nodiscard]] ResizeWay resizeWay(const model::JobSpec& spec);
 

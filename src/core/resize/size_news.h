@@ -8,19 +8,19 @@
 
 namespace trainyard::core {
 
-// A size that was decided for a job, by whom, and why.
+// A size that was decided for a job, the owner of the decision, and the reason.
 struct SizeNews {
   int members = 0;
   model::SizeOwner by = model::SizeOwner::kSpec;
-  std::string why;  // "grows to 4 of 2 to 8: nobody waits for this room"
+  std::string why;  // "grows to 4 of 2 to 8: no job waits for this capacity"
   friend bool operator==(const SizeNews&, const SizeNews&) = default;
 };
 
-// Writes it into status.resize. For a cooldown from now on the job is left alone by whoever nobody asked.
+// Writes the size into status.resize. Starts a cooldown, during which no automatic resize touches the job.
 void tellSize(const model::Job& job, SizeNews news, const model::Snapshot& snapshot,
               model::ResizeStatus& status);
 
-// How long the job is left alone after a size was decided: its own cooldown, at least the policy's interval.
+// The cooldown after a size was decided: the job's own, but at least the policy's interval.
 [[nodiscard]] base::WallTime::duration cooldownOf(const model::Job& job, const model::Policy& policy);
 
 }  // namespace trainyard::core

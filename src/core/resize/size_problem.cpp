@@ -14,7 +14,7 @@ using Job = SizeProblem::Job;
 
 constexpr std::int64_t kWhole = 1'000'000'000;
 
-// What elastic members could have of each kind: free, and what they hold.
+// The capacity of each kind that elastic members can use: what is free, and what they already use.
 std::vector<std::int64_t> roomOf(const SizeProblem& problem) {
   std::vector<std::int64_t> room(problem.kinds, 0);
   for (std::size_t i = 0; i < problem.free.size(); ++i)
@@ -25,7 +25,7 @@ std::vector<std::int64_t> roomOf(const SizeProblem& problem) {
   return room;
 }
 
-// A step up the concave hull of a job's gains.
+// One step up the concave hull of a job's gains.
 struct Rise {
   double gain = 0;
   double need = 0;

@@ -16,9 +16,9 @@ namespace {
 
 using Job = SizeProblem::Job;
 
-// Sizes of one job that a joint choice looks at, where it could have many.
+// The number of sizes of one job that a joint choice tries, if the job has more.
 constexpr int kSizesLookedAt = 10;
-// How many of those that want more, and that could give some, are looked at together.
+// The numbers of growing and of giving jobs that are tried together.
 constexpr std::size_t kWanting = 24;
 constexpr std::size_t kGiving = 24;
 
@@ -64,7 +64,7 @@ class Search {
   }
 
  private:
-  // --- places
+  // --- placement of members
 
   [[nodiscard]] std::int64_t* roomOf(std::size_t server) { return free_.data() + server * in_.kinds; }
 
@@ -81,7 +81,7 @@ class Search {
     for (std::size_t k = 0; k < in_.kinds; ++k) room[k] -= job.demand[k] * count;
   }
 
-  // Boxes: what one way to choose servers finds no room for, another one may.
+  // Bin packing: one way to choose servers may fit members that another does not.
   enum class Way { kMostThenFullest, kFullest, kMostThenEmptiest };
   static constexpr std::array kWays{Way::kMostThenFullest, Way::kFullest, Way::kMostThenEmptiest};
   [[nodiscard]] std::tuple<std::int64_t, double, std::size_t> rankOf(std::int64_t fits, double left,
@@ -89,7 +89,7 @@ class Search {
     return {way_ == Way::kFullest ? 0 : -fits, way_ == Way::kMostThenEmptiest ? -left : left, server};
   }
 
-  // The first server by the present way.
+  // Returns the first server in the order of the current way.
   [[nodiscard]] std::optional<std::size_t> serverFor(const Job& job, std::int64_t wanted) {
     std::optional<std::size_t> best;
     std::tuple<std::int64_t, double, std::size_t> bestRank;
@@ -113,7 +113,7 @@ class Search {
     return best;
   }
 
-  // Members that go come first off what it was given here, then off its last places.
+  // Members added by this search leave first, then the job's last members.
   void shrinkTo(std::size_t index, int size) {
     const Job& job = in_.jobs[index];
     for (; sizes_[index] > size; --sizes_[index]) {
@@ -125,7 +125,7 @@ class Search {
     }
   }
 
-  // Whether it could; else it has as many as there was room for.
+  // Returns true if the size was reached; else the job keeps as many members as fit.
   bool growTo(std::size_t index, int size) {
     const Job& job = in_.jobs[index];
     for (; sizes_[index] < std::min(size, job.present); ++sizes_[index]) {
@@ -157,7 +157,7 @@ class Search {
     return shares_[index] * std::abs(size - fair_[index]);
   }
 
-  // What of the sums is the job's, as it is now.
+  // Adds (sign 1) or subtracts (sign -1) the job's part of the sums at its current size.
   void count(std::size_t index, int sign) {
     const Job& job = in_.jobs[index];
     value_ += sign * gainOf(job, sizes_[index]);
@@ -242,7 +242,7 @@ class Search {
     std::vector<std::vector<std::uint32_t>> come;
   };
 
-  // All combinations of sizes of these; keeps the best one that is allowed.
+  // Tries all combinations of sizes of these jobs and keeps the best one that is allowed.
   void chooseAnew(const std::vector<std::size_t>& jobs) {
     if (work_ <= 0) return;
     Best best{value_, {}, {}};
@@ -251,7 +251,7 @@ class Search {
       best.come.push_back(come_[each]);
     }
     std::vector<std::vector<int>> looked;
-    std::vector<std::int64_t> most(jobs.size() + 1, 0);  // that those from here on could be worth
+    std::vector<std::int64_t> most(jobs.size() + 1, 0);  // upper bound of the gain of the jobs from here on
     for (const std::size_t each : jobs) looked.push_back(sizesLookedAt(each));
     for (std::size_t i = jobs.size(); i-- > 0;) {
       std::int64_t highest = std::numeric_limits<std::int64_t>::min();
@@ -304,7 +304,7 @@ class Search {
     sizes_[index] = size;
   }
 
-  // Jobs with the least worth for a member first: they could give one.
+  // Returns the jobs that could give up a member, those with the least worth of one first.
   [[nodiscard]] std::vector<std::size_t> giving() const {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < in_.jobs.size(); ++i) {
@@ -355,7 +355,7 @@ class Search {
   std::vector<std::vector<std::uint32_t>> come_;  // servers of members beyond the present ones
   std::vector<int> sizes_;
   std::vector<std::int64_t> shares_;
-  std::vector<std::size_t> wanting_;  // whose best rise found no room
+  std::vector<std::size_t> wanting_;  // jobs with a best rise that did not fit
   std::int64_t value_ = 0;
   std::int64_t loss_ = 0;
   std::int64_t mostLoss_ = 0;

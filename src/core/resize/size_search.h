@@ -9,25 +9,25 @@ namespace trainyard::core {
 
 struct SizeChoice {
   std::vector<int> sizes;   // by job
-  std::int64_t value = 0;   // what they are worth, less what the changes cost
-  std::int64_t before = 0;  // what the present sizes are worth
-  std::int64_t bound = 0;   // boundOf(): no other sizes are worth more
+  std::int64_t value = 0;   // worth of the sizes minus the cost of the changes
+  std::int64_t before = 0;  // worth of the present sizes
+  std::int64_t bound = 0;   // boundOf(): no other sizes have a higher value
   std::int64_t loss = 0;    // fairnessLoss()
-  int touched = 0;          // jobs with another size than before
+  int touched = 0;          // number of jobs that change their size
 };
 
-// Sizes that are worth the most, as far as it is found within the work that is allowed.
+// Returns the sizes with the most worth that the search finds within the allowed work.
 //
-// Assumes: members that are there stay where they are; a job grows wherever there is room and shrinks from
-// its last member. Steps: 1 as long as anything is gained, the rise with the most gain for its share of what
-// is free (a whole rise of the concave hull, where the last one does not fit as much of it as does); 2 sizes
-// of two and of three jobs at a time are chosen anew, all combinations, each job whose rise found no room
-// with each that could give some, until nothing is gained or the work is done; of up to kAllAtOnce jobs all
-// together. What is found first counts; whenever it stops, it has kept to all bounds (anytime). Ties: the
-// earlier job, the smaller change. (Lost: exact search. It is a packing problem, NP-hard, and a cycle has
+// Assumes: running members stay on their nodes; a job grows wherever there is free capacity and shrinks from
+// its last member. Steps: 1 as long as anything is gained, apply the rise with the most gain for its share of
+// free capacity (a whole rise of the concave hull, or the part of it that fits); 2 choose the sizes of two
+// and three jobs at a time again, in all combinations: each job with a rise that did not fit with each that
+// could give up members, until nothing is gained or the work is done; up to kAllAtOnce jobs all together. The
+// first of equal results wins; whenever the search stops, it has kept all bounds (anytime). Ties: the earlier
+// job, the smaller change. (Lost: exact search. It is a packing problem, NP-hard, and a cycle has
 // milliseconds; on random small cases this comes within a thousandth of it, tests/property.)
 //
-// `work`: how many servers may be looked at.
+// `work`: the number of servers that may be tried.
 [[nodiscard]] SizeChoice chooseSizes(const SizeProblem& problem, std::int64_t work = 4'000'000);
 
 inline constexpr std::size_t kAllAtOnce = 4;

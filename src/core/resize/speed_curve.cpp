@@ -12,10 +12,10 @@ using model::SpeedPoint;
 
 constexpr double kPriorWeight = 0.1;
 constexpr double kPermille = 1'000;
-constexpr double kUnit = 1e6;  // milli-samples a second of one member, where nobody says
+constexpr double kUnit = 1e6;  // milli-samples a second of one member, if no speed is known
 constexpr int kParameters = 3;
 
-// Of equally many members the mean, the first of a list being the latest: it counts.
+// Keeps one speed for each size: the first in the list, which is the latest.
 std::map<int, double> bySize(const std::vector<SpeedPoint>& points) {
   std::map<int, double> known;
   for (const SpeedPoint& each : points) {
@@ -30,7 +30,7 @@ struct System {
   std::array<double, kParameters> right{};
 };
 
-// Of the parameters in `chosen`, by elimination with pivots; nothing where they are not told apart.
+// Solves for the parameters in `chosen` by elimination with pivots; nullopt if they cannot be separated.
 std::optional<std::array<double, kParameters>> solve(const System& all, unsigned chosen) {
   std::array<int, kParameters> used{};
   int count = 0;
@@ -86,7 +86,7 @@ SpeedCurve::SpeedCurve(const std::vector<SpeedPoint>& measured, const std::vecto
     for (int i = 0; i < kPriorSizes; ++i) add(1 << i, kUnit * priorSpeedUp(1 << i), 1);
   }
   fit(samples);
-  costs_ = nullptr;  // of the caller's
+  costs_ = nullptr;  // the vector belongs to the caller
 }
 
 SpeedCurve::Row SpeedCurve::rowOf(int members) const {
@@ -119,7 +119,7 @@ double SpeedCurve::priorSpeedUp(int members) const {
 void SpeedCurve::fit(const std::vector<Sample>& samples) {
   System system;
   for (const Sample& each : samples) {
-    // Relative errors: what is slow must not count for more.
+    // Relative errors: a slow size must not count for more.
     const double weight = each.weight / (each.time * each.time);
     for (std::size_t i = 0; i < kParameters; ++i) {
       for (std::size_t j = 0; j < kParameters; ++j)
@@ -127,14 +127,14 @@ void SpeedCurve::fit(const std::vector<Sample>& samples) {
       system.right[i] += weight * each.row[i] * each.time * kUnit * kUnit;
     }
   }
-  // One scale for all, or the pivots mean nothing.
+  // One scale for all entries; without it the pivots have no meaning.
   const double norm = std::max(system.matrix[0][0], 1e-300);
   for (std::size_t i = 0; i < kParameters; ++i) {
     for (double& each : system.matrix[i]) each /= norm;
     system.right[i] /= norm;
   }
   std::optional<double> best;
-  // Never without the first, what is computed: one member alone has nothing else.
+  // Every choice includes the first parameter, the computation: a single member has no other.
   for (const unsigned chosen : {1U, 3U, 5U, 7U}) {
     const auto found = solve(system, chosen);
     if (!found || !(found->front() > 0) ||
@@ -147,7 +147,7 @@ void SpeedCurve::fit(const std::vector<Sample>& samples) {
       const double off = time / each.time - 1;
       error += each.weight * off * off;
     }
-    // One more parameter must explain something.
+    // An additional parameter must reduce the error.
     if (best && error >= *best * (1 - 1e-9)) continue;
     best = error;
     parameters_ = *found;

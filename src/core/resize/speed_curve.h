@@ -9,7 +9,7 @@
 
 namespace trainyard::core {
 
-// How members of the elastic role lie: as many on a node as it has room for.
+// How members of the elastic role are placed: as many on a node as fit.
 struct MemberShape {
   int gpusEach = 0;
   int membersPerNode = 1;
@@ -17,22 +17,22 @@ struct MemberShape {
 
 // How much faster a job trains with another number of members.
 //
-// Assumes: a sample takes a·1/n + b·(n-1)/n + c·(N-1)/N with n members on N nodes: its computation is shared
-// out, and what a ring all-reduce sends grows as (n-1)/n among all and (N-1)/N between nodes (Patarasuk and
-// Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009). a, b and c are
-// not negative. Steps: 1 what the job reported for sizes that it had, else what its owner declares, each size
-// once; 2 beside it, as of a tenth of its weight, what the cluster's table of shapes lets expect of one
-// member and of twice the largest size that is known (without the table: twice the members are kTwiceAsMany
-// permille as fast), or of all sizes where nothing is known; 3 the non-negative a, b, c with the least sum of
-// squared relative errors: of all eight ways to leave some of them out the best one whose others come out
-// positive. Ties: fewer of them. (Lost: Pollux' seven parameters. They need the batch size and gradients,
-// which most jobs never tell.)
+// Assumes: a sample takes a·1/n + b·(n-1)/n + c·(N-1)/N with n members on N nodes: the members share its
+// computation, and the traffic of a ring all-reduce grows as (n-1)/n among all and (N-1)/N between nodes
+// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009). a,
+// b and c are not negative. Steps: 1 take the speeds that the job reported, else those that its owner
+// declares, each size once; 2 add, with a tenth of the weight, the speeds that the cluster's table of shapes
+// predicts for one member and for twice the largest known size (without the table: twice the members are
+// kTwiceAsMany permille as fast), or for all sizes if none is known; 3 find the non-negative a, b, c with the
+// least sum of squared relative errors: solve for each of the four subsets with a, and keep the best solution
+// without negative values. Ties: fewer parameters. (Lost: Pollux' seven parameters. They need the batch size
+// and gradients, which most jobs never report.)
 class SpeedCurve {
  public:
   SpeedCurve(const std::vector<model::SpeedPoint>& measured, const std::vector<model::SpeedPoint>& declared,
              const MemberShape& shape, const std::vector<model::ShapeCost>& costs);
 
-  // Whether anything was measured or declared for it.
+  // Returns true if any speed was measured or declared.
   [[nodiscard]] bool known() const { return known_; }
   // Speed with `members`, as a multiple of the speed with one.
   [[nodiscard]] double speedUp(int members) const;
@@ -45,7 +45,7 @@ class SpeedCurve {
   using Row = std::array<double, 3>;
   struct Sample {
     Row row{};
-    double time = 0;  // of a sample
+    double time = 0;  // of one sample
     double weight = 1;
   };
   [[nodiscard]] Row rowOf(int members) const;

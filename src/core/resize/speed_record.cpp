@@ -19,7 +19,7 @@ const std::string* pauseIn(const model::Progress& report) {
   return at == report.metrics.end() ? nullptr : &at->second;
 }
 
-// As many on a node as the fullest of its nodes has.
+// Members per node: the number on the fullest of the job's nodes.
 MemberShape shapeOf(const model::Job& job, const model::Role& role) {
   MemberShape shape{static_cast<int>(role.shape.requests.gpus()), 1};
   std::map<model::NodeName, int> members;

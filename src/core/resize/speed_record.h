@@ -13,33 +13,33 @@
 
 namespace trainyard::core {
 
-// So many sizes of a job are remembered.
+// The number of sizes of a job that are kept.
 inline constexpr std::size_t kMostSpeeds = 16;
 
-// Takes what a report tells of the size that it was made with into status.resize.speeds, whose first entry is
-// the size that was seen last.
+// Records the speed in a report for the size that it was made with in status.resize.speeds. The first entry
+// is the size that was seen last.
 //
-// Assumes: each report is given once. Steps: 1 a report without speed or without its number of members, or
-// with more of them than `most` (the job could name any), tells nothing; 2 a size that is known moves by a
-// quarter of the way to what is reported (exponential smoothing: one slow step is not all there is, and a
+// Assumes: each report is passed once. Steps: 1 ignore a report without speed or without its number of
+// members, or with more members than `most` (a job could report any number); 2 a known size moves by a
+// quarter of the way to the reported speed (exponential smoothing: one slow step has little effect, and a
 // drift is followed within some ten reports; lost: a mean over all reports, which never forgets a slow
-// beginning, and needs a count beside it), another one is taken as it is reported; 3 of more than kMostSpeeds
-// sizes the one goes that was not seen for longest.
+// beginning, and needs a count beside it), a new size takes the reported speed; 3 beyond kMostSpeeds sizes,
+// drop the one that was not seen for longest.
 void noteSpeed(const model::Progress& report, int most, std::vector<model::SpeedPoint>& speeds);
 
-// The figure of a report by which a job tells how long none of its members trained when it got the size that
-// the report is of.
+// The metric by which a job reports how long none of its members trained during the resize to the size in the
+// report.
 inline constexpr std::string_view kPauseFigure = "pauseMillis";
-// So many pauses are remembered.
+// The number of pauses that are kept.
 inline constexpr std::size_t kMostPauses = 8;
-// Takes it into status.resize.lastPauseMilliseconds, if the report is the first one of another size than
-// `last` was of, and says something new: figures that a report does not give stay as they were.
+// Records the pause in status.resize.lastPauseMilliseconds if the report is the first one of another size
+// than `last`, and its figure differs: a figure that a report omits keeps its former value.
 void notePause(const model::Progress* last, const model::Progress& report,
                std::vector<std::int64_t>& lastPauseMillis);
 
-// How fast the job was to be with so many members, in thousandths of a sample a second, by what it had
-// reported or its owner declared (core/resize/speed_curve.h); nothing where nothing was known. Assumes that
-// its members lie as its record says.
+// The expected speed of the job with this many members, in thousandths of a sample a second, by its reports
+// or its owner's declaration (core/resize/speed_curve.h). Returns nullopt if neither exists. Assumes that its
+// members are placed as its record states.
 [[nodiscard]] std::optional<double> expectedSpeed(const model::Job& job, int members,
                                                   const std::vector<model::ShapeCost>& costs);
 

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kHelperPause{1};
 constexpr std::chrono::seconds kLauncherPause{3};
 constexpr std::chrono::seconds kRendezvousPause{15};
 
-// Of the elastic role's places those with indices from `from` on, or those before it and all of other roles.
+// Assignments of the elastic role with indices from `from` on (last), or those before it and all other roles.
 std::vector<Assignment> split(const Job& job, int from, bool last) {
   std::vector<Assignment> found;
   if (!job.status.gang.placed) return found;

@@ -10,33 +10,33 @@
 
 namespace trainyard::core {
 
-// Whether anybody may resize the job now: it is elastic, has its places, and nothing else is under way.
+// Returns true if the job can be resized now: it is elastic and placed, and no other change is under way.
 [[nodiscard]] bool resizable(const model::Job& job);
 
-// Whether others may be given some of its members.
+// Returns true if some of its members may be given to other jobs.
 [[nodiscard]] bool givesMembers(const model::Job& job);
 
 // Members of the elastic role, by the record. Assumes an elastic job.
 [[nodiscard]] int elasticMembers(const model::Job& job);
-// What its user wishes, between its least and its most.
+// The desired number of replicas, clamped to the minimum and the maximum.
 [[nodiscard]] int wishedMembers(const model::Job& job);
 
-// The places of the last `count` members of the elastic role: those who go when it shrinks.
+// The assignments of the last `count` members of the elastic role, which leave when it shrinks.
 [[nodiscard]] std::vector<model::Assignment> lastMembers(const model::Job& job, int count);
-// All other places: those that it keeps then.
+// All other assignments, which it keeps then.
 [[nodiscard]] std::vector<model::Assignment> withoutLast(const model::Job& job, int count);
 
-// Whether it may start with fewer members than its user wishes.
+// Returns true if the job may start with fewer members than desired.
 [[nodiscard]] bool mayStartSmaller(const model::Job& job, const model::Policy& policy);
 
-// The same job as its user would have written it with another size; for questions only.
+// Returns a copy of the job with another desired size; for what-if questions only.
 [[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
 
-// The same job with the least that it can do with, where it may start so; else nullptr.
+// Returns a copy with the minimum size, if the job may start so; else nullptr.
 [[nodiscard]] std::shared_ptr<model::Job> leastOf(const model::Job& job, const model::Policy& policy);
 
-// How long all its members do nothing new when it is resized: the mean of the last pauses that were measured;
-// else what is known of its way to be resized; a job that has to start anew pays for a stop
+// How long all members do no new work during a resize: the mean of the last measured pauses; else a
+// default for its way to resize. A job that has to restart pays the cost of a stop
 // (core/order/stop_cost.h).
 [[nodiscard]] std::chrono::microseconds resizePause(const model::Job& job, const model::Snapshot& snapshot);
 

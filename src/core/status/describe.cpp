@@ -7,7 +7,7 @@
 namespace trainyard::core {
 namespace {
 
-// Paths of the domains that the nodes belong to at one level; empty when a node has no label there.
+// Returns the paths of the nodes' domains at one level; empty if a node has no label at that level.
 std::set<std::string> domainsAt(std::size_t level, const std::set<model::NodeName>& nodes,
                                 const Ledger& ledger, const std::vector<model::TopologyLevel>& topology) {
   std::set<std::string> domains;
@@ -32,7 +32,7 @@ std::string describePlaces(const std::vector<model::Assignment>& assignments, co
   std::set<model::NodeName> nodes;
   for (const model::Assignment& assignment : assignments) nodes.insert(assignment.node);
   if (nodes.size() == 1) return fmt::format("node {}", *nodes.begin());
-  // The last level is the node itself; from the tightest above it outwards.
+  // The last level is the node itself; the search goes from the tightest level above it outwards.
   for (std::size_t level = topology.empty() ? 0 : topology.size() - 1; level-- > 0;) {
     const std::set<std::string> domains = domainsAt(level, nodes, ledger, topology);
     if (domains.size() == 1)

@@ -9,7 +9,7 @@
 
 namespace trainyard::core {
 
-// Where a gang sits, for people: "node n1", "4 nodes in rack zone-a/block-1/rack-3", "9 nodes over 2 blocks".
+// Describes a placement: "node n1", "4 nodes in rack zone-a/block-1/rack-3", "9 nodes over 2 blocks".
 [[nodiscard]] std::string describePlaces(const std::vector<model::Assignment>& assignments,
                                          const Ledger& ledger,
                                          const std::vector<model::TopologyLevel>& topology);

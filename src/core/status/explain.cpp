@@ -13,13 +13,13 @@
 namespace trainyard::core {
 namespace {
 
-// The schema has 32 bits for them.
+// The CRD schema has 32 bits for these counts.
 int narrowed(std::int64_t count) {
   return static_cast<int>(std::clamp<std::int64_t>(count, 0, std::numeric_limits<int>::max()));
 }
 
-// What is told of an end: the owner's word until it has proved wrong; what others of the kind took to the
-// minute, as it moves with every second; nothing of a guess.
+// The end that a message may show: the owner's estimate until it is exceeded; a learnt end rounded to the
+// minute, because it moves with every second; no guessed end.
 std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
   if (job.spec.estimatedDuration && job.status.gang.placed) {
     const base::WallTime stated = placedSince(job, now) + *job.spec.estimatedDuration;
@@ -43,8 +43,8 @@ std::optional<ExpectedTime> toldEnd(const Blockers::Holder& holder, const Ledger
   return job ? toldEnd(*job, now, runs) : std::nullopt;
 }
 
-// "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no TrainingJob, of
-// which the first is ml/notebook (2 nodes)"
+// Example: "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no
+// TrainingJob, of which the first is ml/notebook (2 nodes)".
 std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallTime now, RunTimeModel& runs) {
   std::vector<std::string> words;
   for (const Blockers::Holder& each : blockers.jobs) {
@@ -88,7 +88,7 @@ void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime 
 model::Pending explainTurn(const model::Job& head, const model::Pending& headPending) {
   model::Pending pending;
   pending.reason = model::PendingReason::kWaitingForTurn;
-  // What blocks the head is part of the head's own message.
+  // The head's own message already names the jobs that block it.
   pending.message = headPending.needs.empty()
                         ? fmt::format("behind {}: {}", head.key, headPending.message)
                         : fmt::format("behind {}, which {}", head.key, headPending.needs);

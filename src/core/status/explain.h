@@ -7,16 +7,16 @@
 
 namespace trainyard::core {
 
-// What a job that fits nowhere waits for, and who is in its way: the jobs that hold most of the scarce
-// resource in the domain where it came closest, at most three. `since` is left for the writer of the status.
+// Explains why no placement exists, and names the blocking jobs: at most three, which hold most of the scarce
+// resource in the closest domain. The writer of the status fills `since`.
 [[nodiscard]] model::Pending explainFailure(const PlacementFailure& failure, const Ledger& ledger,
                                             base::WallTime now, RunTimeModel& runs);
 
-// Names these jobs, and until when they run, in the message and in `blockedBy`.
+// Adds these jobs, and their expected ends, to the message and to `blockedBy`.
 void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime now, RunTimeModel& runs,
                  model::Pending& pending);
 
-// For a job that is not tried because `head` of its queue comes first: "behind vision/bert, which needs …".
+// For a job that is skipped because `head` of its queue comes first: "behind vision/bert, which needs …".
 [[nodiscard]] model::Pending explainTurn(const model::Job& head, const model::Pending& headPending);
 
 }  // namespace trainyard::core

@@ -22,7 +22,7 @@ Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueT
     pending.message = fmt::format("queue {}{} would exceed its limit: {}", name, above, sum);
     pending.needs = fmt::format("would exceed the limit of queue {}: {}", name, sum);
   } else {
-    // Of a type of GPU: how many the job takes depends on its placement.
+    // A GPU type: the placement decides how many of it the job takes.
     pending.message =
         fmt::format("queue {}{} holds {} of at most {}, which leaves too few", name, above, has, bound);
     pending.needs =

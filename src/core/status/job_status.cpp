@@ -28,8 +28,8 @@ using model::PodPhase;
 namespace conditions = model::conditions;
 
 struct Tally {
-  int size = 0;  // as the gang will be when the change that is under way has come true
-  int gang = 0;  // members there are to look at; where there are none, as many as it is to have
+  int size = 0;  // members of the gang after the change that is under way
+  int gang = 0;  // members that exist; without any, the planned number
   int bound = 0;
   int running = 0;
   int ready = 0;
@@ -71,19 +71,19 @@ Tally countRoles(const model::JobSpec& spec, const model::GangRecord& record,
     tally.size += status.desired;
     roles.push_back(std::move(status));
   }
-  // Members that are yet to come do not make a gang that runs incomplete.
+  // Members of a resize that is under way do not make a running gang incomplete.
   tally.gang = members.empty() ? tally.size : static_cast<int>(members.size());
   return tally;
 }
 
-// What the scale subresource reports: the elastic role, or the whole gang of a rigid job.
+// The values of the scale subresource: the elastic role, or the whole gang of a rigid job.
 void fillScale(const Job& job, JobStatus& status) {
   status.selector = fmt::format("{}={}", model::names::kJobNameLabel, job.key.name);
   status.replicas = 0;
   for (const model::RoleStatus& role : status.roles) {
     if (!job.spec.elastic || job.spec.elastic->role == role.name) status.replicas += role.desired;
   }
-  // Members that are still to come do not count: whoever scales wants to see when it has come true.
+  // Members under way do not count: a client that scales polls for the size that is in effect.
   if (const auto resize = resizeUnderWay(job.spec, status.gang); resize && resize->to > resize->from)
     status.replicas = resize->from;
   if (job.spec.elastic)
@@ -115,7 +115,7 @@ class ConditionWriter {
       return c.type == type && c.status == ConditionStatus::kTrue;
     });
   }
-  // Says that something has ended, where it was ever said to hold.
+  // Sets the condition to false if it exists.
   void clear(std::string_view type, std::string_view reason, std::string message) {
     const bool known =
         std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& c) { return c.type == type; });
@@ -145,16 +145,16 @@ void describeEnd(ConditionWriter& write, const Verdict& verdict) {
   write.clear(conditions::kRunning, "Finished", "the job has ended");
 }
 
-// What keeps a container from starting; empty for what every container waits for while it starts. The kubelet
-// says the first of an image and, between its tries, the second: one word for both, or each try would be a
-// write.
+// Returns what keeps a container from starting; empty for reasons that every starting container shows. For an
+// image the kubelet alternates between ErrImagePull and ImagePullBackOff: both map to one reason, or each
+// retry would be a write.
 std::string_view obstacle(const model::Pod& pod) {
   if (pod.phase != PodPhase::kPending || pod.waitingReason.empty()) return {};
   if (pod.waitingReason == "ContainerCreating" || pod.waitingReason == "PodInitializing") return {};
   return pod.waitingReason == "ErrImagePull" ? "ImagePullBackOff" : std::string_view(pod.waitingReason);
 }
 
-// "; pod bert-worker-1 on node n3 waits: ErrImageNeverPull": the first that does not start.
+// "; pod bert-worker-1 on node n3 waits: ErrImageNeverPull": the first pod that does not start.
 std::string describeObstacle(const std::vector<Member>& members) {
   for (const Member& member : members) {
     if (member.pod == nullptr || obstacle(*member.pod).empty()) continue;
@@ -175,7 +175,7 @@ void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally&
                         describeObstacle(members)));
 }
 
-// "; pod bert-worker-1 has the scheduling gate example.com/hold": the first that others hold back.
+// "; pod bert-worker-1 has the scheduling gate example.com/hold": the first pod with a foreign gate.
 std::string describeGate(const std::vector<Member>& members) {
   for (const Member& member : members) {
     if (member.pod == nullptr || member.pod->otherGate.empty()) continue;
@@ -201,7 +201,7 @@ bool restarting(const model::GangRecord& gang) {
          gang.proposal->kind == model::ProposalKind::kReplace;
 }
 
-// "; pod bert-worker-1 on node n3 does not go away": the first that is still there after its grace period.
+// "; pod bert-worker-1 on node n3 does not go away": the first pod that outlives its grace period.
 std::string describeStuck(const std::vector<Member>& members, base::WallTime now) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
@@ -223,7 +223,7 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
     write.set(conditions::kRunning, false, reason, text);
     return write.set(conditions::kScheduled, false, reason, std::move(text));
   }
-  // Why it stops was said when it began to.
+  // Restarting keeps the reason that was set when the preemption or the move began.
   if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
   if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
   const bool stalled = (news.failure && news.failure->failure == model::FailureClass::kStalled) ||
@@ -245,7 +245,7 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   write.set(conditions::kScheduled, false, "Restarting", std::move(text));
 }
 
-// Whoever does not run says nothing, and is not silent for that.
+// A job that does not run cannot be silent.
 void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
   if (!runs) return write.clear(conditions::kStalled, "NotRunning", "the gang does not run");
   if (life == nullptr) return;
@@ -267,13 +267,13 @@ std::string_view readyText(std::string_view phase) {
   return {};
 }
 
-// For who judges objects by kstatus (Flux, `helm --wait`), or waits for Ready: by what this status says
-// anyway, so that it is no news of its own. A job that runs is ready, as one wants to see whether what he has
-// applied works, and not to wait for weeks; `Finished` is for the others. Nothing is to be done about one
-// that is suspended. One that has failed, or was refused for what only its author can mend, makes no progress
-// any more.
+// Ready, for clients that judge objects by kstatus (Flux, `helm --wait`) or wait for Ready. It follows from
+// the rest of this status, so it causes no write of its own. A running job is ready: users want to see
+// whether what they applied works, and not to wait for weeks; `Finished` shows the end. A suspended job needs
+// no action. A failed job, or one refused for a reason that only its author can fix, makes no progress any
+// more.
 void describeReady(ConditionWriter& write, const JobStatus& status, const StatusNews& news, bool runs) {
-  // Also of one that is suspended.
+  // A suspended job can be refused for good, too.
   const std::string_view ready = refusedForGood(news) ? std::string_view() : readyText(status.phase);
   write.set(conditions::kReady, !ready.empty(), status.phase, std::string(ready));
   if (status.phase == "Failed") {
@@ -287,7 +287,7 @@ void describeReady(ConditionWriter& write, const JobStatus& status, const Status
   }
 }
 
-// With the speed that goes with it: both are told by one write.
+// Sets the speed with the progress, so that one write covers both.
 void takeProgress(const Job& job, const LifeSign* life, JobStatus& status) {
   if (life == nullptr || !life->progress) return;
   const bool isNews = !job.status.progress || job.status.progress->at != life->progress->at;
@@ -319,7 +319,7 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   return news.pending ? "Queued" : "Pending";
 }
 
-// A stretch of waiting is over when the job no longer waits, or waits for something else.
+// A waiting period ends if the job is no longer pending, or waits for something else.
 void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
   if (!before.pending) return;
   if (after.pending && after.pending->since == before.pending->since) return;
@@ -332,8 +332,8 @@ void addDelay(const JobStatus& before, JobStatus& after, base::WallTime now) {
   }
 }
 
-// A gang of one may be told of long after its pod has taken the place. Not before what is known of the job:
-// the pod's labels and owner may have been written by anybody.
+// The record of a single-pod job may be written long after its pod is bound. The time is bounded by the job's
+// own times: any client can write the pod's labels and owner.
 base::WallTime placedAt(const Job& job, const std::vector<Member>& members, base::WallTime now) {
   if (!job.recordUnwritten || members.empty() || members.front().pod == nullptr) return now;
   const base::WallTime known = std::max({job.created, job.status.service.updatedAt,
@@ -341,8 +341,8 @@ base::WallTime placedAt(const Job& job, const std::vector<Member>& members, base
   return std::min(now, std::max(known, members.front().pod->created));
 }
 
-// GPUs count while the gang has its places, whether it computes or starts. Added up whenever it is stopped or
-// has another size.
+// GPUs count while the gang has a placement, whether it computes or starts. The sum is updated whenever the
+// gang stops or changes its size.
 void addService(const model::JobSpec& spec, const JobStatus& before, JobStatus& after, Outcome outcome,
                 base::WallTime placed, base::WallTime now) {
   const bool held = before.gang.placed.has_value() && !before.completionTime;
@@ -357,12 +357,12 @@ void addService(const model::JobSpec& spec, const JobStatus& before, JobStatus& 
   model::Service& service = after.service;
   service.gpuSeconds = base::saturatingAdd(service.gpuSeconds, base::saturatingMultiply(seconds, gpus));
   service.runSeconds = base::saturatingAdd(service.runSeconds, seconds);
-  // What is left of a second counts on.
+  // The fraction of a second carries over to the next sum.
   service.updatedAt = stops ? now : before.service.updatedAt + std::chrono::seconds(seconds);
 }
 
-// What it has beyond its user's wish is the cluster's doing, until he writes anew: by the time it comes true
-// this status may long have seen what he wrote.
+// Replicas beyond the desired number are the cluster's decision until the user changes the spec. From then on
+// the spec owns the size: a resize may take effect long after this status has observed the new spec.
 void leaveSizeToSpec(const Job& job, JobStatus& status) {
   if (!job.spec.elastic || job.generation == job.status.observedGeneration) return;
   const model::Elastic& elastic = *job.spec.elastic;
@@ -381,7 +381,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   fillScale(job, status);
   leaveSizeToSpec(job, status);
   status.ready = fmt::format("{}/{}", tally.ready, tally.size);
-  // The schema has 32 bits for it; specs that ask for more are refused, but tell so.
+  // The schema has 32 bits for it; specs that ask for more are refused, but still show a number.
   status.gpus = std::min<std::int64_t>(model::gangGpus(job.spec, status.gang), INT32_MAX);
 
   status.pending = news.suspended ? std::nullopt : news.pending;
@@ -408,10 +408,10 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     status.preemptions.by = news.preemptedBy;
   }
 
-  // Whoever counts from a condition counts from the pod as well, however late it is told of.
+  // Times of conditions start with the pod, even if the record is written later.
   const bool toldLate = job.recordUnwritten && news.verdict.outcome == Outcome::kRunning;
   ConditionWriter write(status.conditions, toldLate ? placed : now, job.generation);
-  // A lost member of a gang that runs on is to be replaced later.
+  // The gang runs on; the lost member is replaced later.
   const bool replacesLater = status.gang.placed && !status.gang.proposal && news.pending.has_value();
   if (replacesLater) {
     write.set(conditions::kRestarting, true, model::toString(news.pending->reason), news.pending->message);

@@ -11,28 +11,28 @@
 
 namespace trainyard::core {
 
-// Whether a gang that failed starts anew.
+// Whether a failed gang restarts, and whether the restart counts.
 enum class RestartNews { kNone, kCounted, kNotCounted };
 
-// What of a job's status is news in this cycle; everything else is derived from the record and the pods.
+// The part of a job's status that is new in this cycle; the rest is derived from the record and the pods.
 struct StatusNews {
-  std::optional<model::Pending> pending = std::nullopt;  // set while the job waits or is refused
-  bool admitted = true;                                  // false: pending says why not
-  bool admissionKnown = true;  // false: its templates are being checked, and Admitted stays as it is
-  bool suspended = false;      // pending may only say why it is not admitted
-  std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // it has to make room for this job
+  std::optional<model::Pending> pending = std::nullopt;  // set while the job is pending or refused
+  bool admitted = true;                                  // false: pending has the reason
+  bool admissionKnown = true;  // false: its templates are being checked, and Admitted keeps its value
+  bool suspended = false;      // pending may only have the reason why it is not admitted
+  std::optional<model::ObjectKey> preemptedBy = std::nullopt;  // the preemptor
   bool preemptedByOtherQueue = false;
   Verdict verdict = {};
-  std::optional<model::LastFailure> failure = std::nullopt;  // it has just been found out what it failed of
+  std::optional<model::LastFailure> failure = std::nullopt;  // its cause was found in this cycle
   RestartNews restarts = RestartNews::kNone;
-  std::optional<int> lossesInARow = std::nullopt;  // to be kept with that
-  bool membersFailed = false;      // why it starts anew: by themselves, and not because they were lost
-  const LifeSign* life = nullptr;  // what its logs have told, where that is news
-  std::string where = {};          // "4 nodes in rack zone-a/block-1/rack-3", for a gang that has its places
+  std::optional<int> lossesInARow = std::nullopt;  // updated in the same write
+  bool membersFailed = false;      // it restarts because members failed, not because they were lost
+  const LifeSign* life = nullptr;  // new evidence from its logs
+  std::string where = {};          // "4 nodes in rack zone-a/block-1/rack-3", for a placed gang
 };
 
-// The status as people should read it: counts, phase, conditions. `record` is the gang record to be written
-// with it; `members` are those of the placed gang, else of the proposal, else none.
+// Derives the status for people: counts, phase, conditions. `record` is the gang record of the same write;
+// `members` are those of the placed gang, else of the proposal, else empty.
 [[nodiscard]] model::JobStatus deriveStatus(const model::Job& job, model::GangRecord record,
                                             const std::vector<Member>& members, const StatusNews& news,
                                             base::WallTime now);

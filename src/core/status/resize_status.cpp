@@ -16,7 +16,7 @@ namespace {
 using model::ProposalPhase;
 using model::ResizeStep;
 
-// While it restarts its members save what they have, and then come back to it.
+// Members of a restarting gang first save their state and then restore it.
 ResizeStep stepOf(const Resize& resize, const model::Proposal& proposal) {
   if (resize.anew)
     return proposal.phase == ProposalPhase::kClaiming ? ResizeStep::kCheckpointing : ResizeStep::kRestoring;
@@ -37,7 +37,7 @@ std::string describeUnderWay(const Resize& resize, const model::Proposal& propos
                                                      : what + "; the others run on until all have come";
 }
 
-// Since when the condition holds; nothing where it does not.
+// Returns since when the condition is true; nullopt if it is not.
 std::optional<base::WallTime> resizingSince(const model::Job& job) {
   const model::Condition* told = job.condition(model::conditions::kResizing);
   if (told == nullptr || told->status != model::ConditionStatus::kTrue) return std::nullopt;
@@ -88,7 +88,7 @@ void tellResize(const model::Job& job, const std::string& held, base::WallTime n
                            before->role, before->from));
   }
   if (!held.empty()) return say(false, "Waiting", held);
-  // What was given up stands there until it is tried again.
+  // A failed resize stays visible until the next attempt.
   if (!known || (status.gang.backoff && status.gang.placed)) return;
   const model::Condition* told = job.condition(model::conditions::kResizing);
   if (told->status == model::ConditionStatus::kTrue || told->reason == "Waiting" ||

@@ -7,7 +7,7 @@ namespace {
 
 using Kind = BackfillVerdict::Kind;
 
-// Until when the capacity is kept from gangs that cannot be preempted; now or earlier: that has lapsed.
+// Until when capacity is kept from gangs that cannot be preempted. Now or earlier: the period has lapsed.
 base::WallTime keptUntil(base::WallTime since, base::WallTime now, const model::Policy& policy) {
   const base::WallTime::duration limit = policy.backfill.reservationLimit;
   if (limit <= limit.zero()) return now;

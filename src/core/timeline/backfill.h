@@ -31,7 +31,7 @@ struct BackfillVerdict {
 // A gang that asks for reserved capacity.
 struct BackfillRequest {
   bool isPreemptible = false;  // by the holder
-  // It comes before the holder in the order of their queue, by what they are expected to run.
+  // The gang comes before the holder in the order of their queue, if both run as long as expected.
   bool comesFirst = false;
   ExpectedRun run = {};  // cautiousRun()
   // Time until its own spec ends it, whatever it does (spec.activeDeadlineSeconds).
@@ -45,37 +45,37 @@ struct ReservedTime {
   std::optional<ExpectedTime> start;
   // The start of the unbroken period in which reservations have existed.
   base::WallTime keptSince{};
-  // All that is in the holder's way is leaving already, or may be preempted by it now.
+  // Everything in the holder's way is terminating already, or may be preempted by it now.
   bool isImminent = false;
 };
 
-// `awaitsLeaving`: some of what is in the holder's way is leaving already.
+// `awaitsLeaving`: something in the holder's way is terminating already.
 [[nodiscard]] bool isImminent(const ExpectedTime& start, bool awaitsLeaving, base::WallTime now);
 
 // Reserved capacity is lent only to a gang that is certain to return it.
 //
 // Steps; the first that holds decides:
-//  1. the holder may preempt the gang, and does not wait for the last of others to leave: the gang starts, on
-//     the condition that the holder preempts it once that gives the holder its placement. If the gang is
-//     expected to end before the holder's expected start, not before conditionFrom(); if it comes before the
-//     holder in the order, and more than a guess says how long it runs, not before it has run minRuntime
-//     longer than that; else not before the policy's minRuntime has passed, for which there must be time. A
-//     gang that takes this capacity from others by preemption has no more time than those had
+//  1. the holder may preempt the gang, and does not wait for the last other gangs to terminate: the gang
+//     starts, on the condition that the holder preempts it once that gives the holder its placement. If it
+//     is expected to end before the holder's expected start, not before conditionFrom(). If it comes
+//     before the holder in the order, and its run time is no guess, not before that plus minRuntime has
+//     passed. Else not before minRuntime, for which there must be time. A gang that preempts others for
+//     this capacity has no more time than those had
 //  2. the gang's own deadline ends it before the holder's expected start: it starts
-//  3. reservations have lapsed: it starts. Since anything was first reserved, capacity is kept from
-//     gangs that cannot be preempted for BackfillPolicy::reservationLimit, not kept for as long, and
-//     so on
-// While the last of others leave nothing starts but who comes before the holder in the order. (Lost: for as
-// long as minRuntime, as before. Two gangs of one tenant that fail again and again, each while the other one
-// leaves, keep a holder waiting for ever.)
-// Statements about the run time are believed only where the holder can preempt the gang that breaks them.
-// (Lost: a count of gangs that cannot be preempted and are believed all the same. Sixteen that never end are
-// a cluster.)
-// Until then no holder preempts a gang that starts now and may run for `run`: so long as that is stated or
-// learnt, at least minRuntime, at most the larger of minRuntime and BackfillPolicy::reservationLimit.
-// Estimates are what tenants state, and the older gangs that the holder waits for may end long before theirs.
-// (Lost: until the holder's expected start. Two jobs of one tenant that state ten hours kept a holder waiting
-// for ten hours, though the older one had ended after a minute.)
+//  3. reservations have lapsed: it starts. From the first reservation on, capacity is
+//     kept from gangs that cannot be preempted for BackfillPolicy::reservationLimit,
+//     then not kept for as long, and so on in turns
+// While the last other gangs terminate, only a gang that comes before the holder in the order starts.
+// (Lost: the condition holds after minRuntime as always. Two gangs of one tenant that fail again and
+// again, each while the other one terminates, keep a holder waiting for ever.)
+// Estimates of the run time count only where the holder can preempt the gang that exceeds
+// them. (Lost: also count the estimates of a fixed number of gangs that cannot be
+// preempted. Sixteen that never end are a cluster.)
+// Until conditionFrom() no holder preempts a gang that starts now and may run for `run`. That is the run
+// time if it is stated or learnt, at least minRuntime, at most the larger of minRuntime and
+// reservationLimit. Estimates are what tenants state, and the older gangs that the holder waits for may
+// end long before theirs. (Lost: until the holder's expected start. Two jobs of one tenant that state ten
+// hours kept a holder waiting for ten hours, though the older one had ended after a minute.)
 [[nodiscard]] base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now,
                                            const model::Policy& policy);
 

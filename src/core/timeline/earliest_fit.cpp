@@ -10,7 +10,7 @@
 namespace trainyard::core {
 namespace {
 
-// A moment at which it may fit: an end, or a wider level that will do.
+// A time at which the gang may fit: another gang ends, or a wider topology level becomes acceptable.
 struct Moment {
   base::WallTime at{};
   Basis basis = Basis::kStated;
@@ -38,7 +38,7 @@ std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
   return moments;
 }
 
-// How many moments must have passed at least, so that there are as many free GPUs as it wants.
+// The number of moments that must pass, at least, before as many GPUs are free as the job requests.
 std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& moments,
                          const std::vector<Ending>& ends, const Ledger& ledger) {
   std::int64_t missing = model::desiredGpus(job.spec);
@@ -58,7 +58,7 @@ NodeAmounts straysLeaving(const Ledger& ledger) {
   for (std::size_t node = 0; node < ledger.nodes().size(); ++node) {
     ledger.forEachHolding(node, [&](const Ledger::Holding& each) {
       if (each.pod == nullptr) return;
-      // The garbage collector deletes it in a moment.
+      // The garbage collector deletes a pod without its TrainingJob soon.
       const bool isOrphan = each.job == nullptr && each.pod->controllerKind == model::names::kTrainingJobKind;
       if (!each.pod->terminating && !isOrphan) return;
       const bool isRecorded =
@@ -69,7 +69,7 @@ NodeAmounts straysLeaving(const Ledger& ledger) {
   return leaving;
 }
 
-// The least number from `least` to `most` for which fits(number) holds, if any; more fits where less does.
+// Returns the smallest number from `least` to `most` for which fits(number) holds. fits() is monotonic.
 template <typename Fits>
 std::optional<std::size_t> leastThatFits(std::size_t least, std::size_t most, const WorkBudget& budget,
                                          Fits fits) {

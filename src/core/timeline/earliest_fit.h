@@ -10,23 +10,23 @@
 
 namespace trainyard::core {
 
-// When, where, and who has ended by then: indices into Ends::all().
+// When the gang fits, where, and which gangs have ended by then (indices into Ends::all()).
 struct EarliestFit {
   ExpectedTime time;
   Placement placement;
   std::vector<std::size_t> ended = {};
-  bool awaitsStrays = false;  // pods of no record have to be gone first
+  bool awaitsStrays = false;  // terminating pods that no record names must be gone first
 };
 
-// The earliest moment at which a gang that has no places now would have them: when others have ended
-// (core/timeline/ends.h), or when it may be placed wider, whichever comes first. Nothing when it would not
-// even when all have ended, or when the cycle's budget does not suffice to know. Pods that are going away and
-// that no record has (of jobs that are gone, or wait again) are gone after kLeastOverrun; they are looked at
-// only where it would not fit otherwise.
+// The earliest time at which a gang that has no placement now has one: when others have ended
+// (core/timeline/ends.h), or when it may be placed wider, whichever comes first. Empty if it does not fit
+// even when all have ended, or if the budget of the cycle is exhausted. Terminating pods that no record
+// names (their job is gone, or pending again) are expected to be gone after kLeastOverrun. They are
+// considered only if the gang does not fit otherwise.
 //
-// Assumes that what ends makes room only. Steps: the number of moments that must pass, by doubling, then by
-// halving: what is asked grows with how far ahead the answer lies. Its basis is the weakest of those
-// moments'. The ledger is as it was afterwards.
+// Assumes: an end only adds free capacity. Steps: find the number of moments that must pass by doubling,
+// then by bisection, so that the cost grows with how far ahead the answer lies. The basis is the weakest
+// of those moments. The ledger is unchanged afterwards.
 [[nodiscard]] std::optional<EarliestFit> earliestFit(const model::Job& job,
                                                      const std::vector<GangPlacer::Widening>& widenings,
                                                      std::size_t widestNow, Ledger& ledger, Ends& ends,

@@ -26,7 +26,7 @@ base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
   return now + std::max<base::WallTime::duration>(now - end, kLeastOverrun);
 }
 
-// Of one that nobody's word and no kind tells of.
+// Used if there is neither an estimate that still holds nor a history of similar jobs.
 seconds guessedRun(const Job& job, base::WallTime now) {
   const seconds ran = progressOf(job, now);
   const auto& estimate = job.spec.estimatedDuration;
@@ -42,12 +42,12 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
 ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime now, RunTimeModel& runs) {
   if (facts.leaving) return {now + kLeastOverrun, Basis::kStated};
   if (const auto& estimate = facts.estimate) {
-    // To the moment where its places tell since when it runs: service counts whole seconds.
+    // Exact to the moment if the record has the time of placement: progress counts whole seconds.
     const base::WallTime end = facts.placed && !facts.fresh
                                    ? facts.placedSince.value_or(now) + *estimate
                                    : now + std::max(*estimate - facts.progress.at(now), seconds(0));
     if (end > now) return {end, Basis::kStated};
-    // The estimate proved wrong: what others took tells more.
+    // The estimate was too short: the history of similar jobs is the better predictor.
     if (const auto left = runs.remaining(job, kHalf))
       return {now + std::max(*left, seconds(1)), Basis::kLearnt};
     return {overrunEnd(end, now), Basis::kGuess};
@@ -91,7 +91,7 @@ const std::vector<Ending>& Ends::all() {
     }
     all_.push_back({.at = end.at, .job = job.get(), .basis = end.basis, .isLeaving = facts.leaving});
   }
-  // In the order of keys they are already, but for what was added.
+  // The holders are in the order of keys already; only what add() appended before is not.
   std::stable_sort(all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(),
                    [](const Ending& a, const Ending& b) { return a.at < b.at; });
   std::inplace_merge(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(added), all_.end(), before);
@@ -103,7 +103,7 @@ std::optional<Ends> Ends::seenBy(const PreemptibleFrom& preemptibleFrom) {
   for (std::size_t i = 0; i < all().size(); ++i) {
     const auto from = preemptibleFrom(*all_[i].job);
     if (!from) continue;
-    // A gang that may be preempted now is gone in moments.
+    // A gang that may be preempted now is gone within moments.
     const base::WallTime by = *from <= snapshot_.now ? base::WallTime(snapshot_.now + kLeastOverrun) : *from;
     sooner.emplace_back(i, std::min(all_[i].at, by));
   }

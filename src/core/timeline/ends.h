@@ -16,11 +16,11 @@
 
 namespace trainyard::core {
 
-// What a time that lies ahead rests on, the weakest first.
+// The source of an expected time, the weakest first.
 enum class Basis {
-  kGuess,   // nothing tells
-  kLearnt,  // what others of the kind took (core/order/run_time_model.h)
-  kStated,  // the owner's estimate, or that it is going away already
+  kGuess,   // no estimate, no history
+  kLearnt,  // the run times of similar jobs (core/order/run_time_model.h)
+  kStated,  // the owner's estimate, or the gang is terminating already
 };
 
 struct ExpectedTime {
@@ -28,62 +28,62 @@ struct ExpectedTime {
   Basis basis = Basis::kGuess;
 };
 
-// When a gang that holds room will have left it.
+// When a gang that holds capacity is expected to have released it.
 //
-// Assumes: what is going away (a gang that is deleted or stopped, an attempt that is given up) is gone after
-// kLeastOverrun. A job ends when its owner's estimate says, which is of the whole job: what it has behind it
-// counts (core/order/job_times.h). One that has outrun its estimate ends after as long again as it has outrun
-// it, at least kLeastOverrun, or as others of its kind do: whoever is a second late will be done in moments,
-// and the longer it takes the less is known. (Lost: it may run for ever. Then half a second too much gives
-// the reserved places to somebody who keeps them for hours.) Without an estimate it ends when half of its
-// kind have ended; where nobody knows its kind, about as late again as it is old, an hour at first. Once a
-// member has ended the others follow within moments: after as long again as since then, at least
-// kLeastOverrun; of tasks that have nothing to do with each other that expects nothing for long. It is seen,
-// not asked of nodes' clocks (model::FreedNode).
+// Assumes: a terminating gang (deleted, preempted, or an aborted attempt) is gone after kLeastOverrun. A
+// job ends when its owner's estimate expires; the estimate covers the whole job, including its past
+// progress (core/order/job_times.h). A job that exceeds its estimate is expected to run as long as
+// similar jobs that got this far; without history, as long again as it has exceeded the estimate, at
+// least kLeastOverrun. (Lost: it may run for ever. Then half a second too much gives the reserved nodes
+// to a job that keeps them for hours.) Without an estimate a job ends when half of its kind have ended;
+// without history, at twice its age, one hour at first. Once one member has ended, the others are
+// expected to follow after as long again, at least kLeastOverrun. If the tasks are independent of each
+// other, that expectation soon gives way to the usual one. The time of the first end is when the operator
+// observed it (model::FreedNode), not a node's clock.
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
-// The same of a job of which these are the facts.
+// As above, for a job with these RunFacts.
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, const RunFacts& facts, base::WallTime now,
                                        RunTimeModel& runs);
-// How long one will run that gets its places now, by the same rules; of one that has outrun its estimate that
-// is a guess, as its owner has not said it.
+// How long a job runs that starts now, by the same rules. If it has exceeded its estimate, the result is
+// a guess, because its owner has not stated how long it still runs.
 struct ExpectedRun {
   std::chrono::seconds time{0};
   Basis basis = Basis::kGuess;
 };
 [[nodiscard]] ExpectedRun expectedRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
-// The same where it must not be less: an owner's estimate counts, but no less than what nine of ten of the
-// kind took.
+// As expectedRun(), but rather too long than too short: an owner's estimate counts, but not less than
+// what nine of ten similar jobs took.
 [[nodiscard]] ExpectedRun cautiousRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 inline constexpr std::chrono::seconds kLeastOverrun{10};
 
-// A gang that holds room, when it is expected to leave it, and the room.
+// A gang that holds capacity, when it is expected to release it, and that capacity.
 struct Ending {
   base::WallTime at{};
   const model::Job* job = nullptr;
   Basis basis = Basis::kGuess;
   std::optional<NodeAmounts> holds =
-      std::nullopt;        // asked for only where it matters: there are thousands that run
-  bool isLeaving = false;  // it has ended, or goes back to waiting; its pods are going away
+      std::nullopt;        // computed only on demand, because thousands of gangs may run
+  bool isLeaving = false;  // it has ended, or becomes pending again; its pods are terminating
 };
 
-// All that becomes free by itself; the earlier first, then by namespace and name.
+// All capacity that becomes free without preemption; the earliest first, then by namespace and name.
 class Ends {
  public:
-  // Costs nothing until somebody asks. `notes` follow the snapshot by then. All outlive this.
+  // Computes nothing before the first all(). `notes` match the snapshot by then. All must outlive this.
   Ends(const model::Snapshot& snapshot, const JobNotes& notes, const Ledger& ledger, RunTimeModel& runs)
       : snapshot_(snapshot), notes_(notes), ledger_(ledger), runs_(runs) {}
 
   [[nodiscard]] const std::vector<Ending>& all();
   [[nodiscard]] base::WallTime now() const { return snapshot_.now; }
-  // What the one at `index` leaves to others than the claims that stand; per node the sum of its entries, of
-  // which some may be negative.
+  // What the end of the gang at `index` leaves to others than the standing claims. Per node it is the sum
+  // of the entries, some of which may be negative.
   [[nodiscard]] const NodeAmounts& holds(std::size_t index);
-  // The same ends, but a gang that a holder may preempt has ended by then for certain. Nothing where there is
-  // none. `preemptibleFrom`: from when on the holder may preempt that gang, if ever.
+  // The same ends, but a gang that the holder may preempt ends by that time for certain. Empty if there
+  // is none. `preemptibleFrom`: from when on the holder may preempt that gang, if ever.
   using PreemptibleFrom = std::function<std::optional<base::WallTime>(const model::Job&)>;
   [[nodiscard]] std::optional<Ends> seenBy(const PreemptibleFrom& preemptibleFrom);
-  // A gang that the same plan starts.
+  // Adds a gang that the same plan starts.
   void add(const model::Job& job, const std::vector<model::Assignment>& places);
 
  private:
@@ -96,7 +96,7 @@ class Ends {
   std::vector<Ending> all_;
 };
 
-// Keeps the list in order.
+// Inserts at the sorted position.
 void insertEnding(std::vector<Ending>& endings, Ending ending);
 
 }  // namespace trainyard::core

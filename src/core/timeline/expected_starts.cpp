@@ -7,7 +7,7 @@
 namespace trainyard::core {
 namespace {
 
-// A placement costs up to a millisecond on 10,000 nodes: some ten of them there.
+// One placement costs up to a millisecond on 10,000 nodes, so a cluster of that size gets about ten.
 constexpr int kMostProbes = 64;
 constexpr std::size_t kProbedNodes = 100'000;
 
@@ -20,7 +20,7 @@ ExpectedStarts::ExpectedStarts(const std::vector<Reservation>& reservations, con
     return each.start() && each.start()->basis != Basis::kGuess;
   };
   if (!std::any_of(reservations.begin(), reservations.end(), known)) return;
-  // What follows a guess is one.
+  // A start that depends on a guessed end would be a guess, too.
   for (std::size_t i = 0; i < ends.all().size() && endings_.size() < kMostEndings; ++i) {
     if (ends.all()[i].basis == Basis::kGuess) continue;
     (void)ends.holds(i);
@@ -39,7 +39,7 @@ std::optional<base::WallTime> ExpectedStarts::start(const model::Job& job, std::
   std::size_t tooFew = 0;
   std::optional<Placement> places;
   if (const auto before = notBefore_.find(shape); before != notBefore_.end()) {
-    // Most often the next of many equal ones: it fits at the same time, or it does not.
+    // Usually the next of many equal jobs: it fits at the same time, or not at all.
     const auto at = std::upper_bound(endings_.begin(), endings_.end(), before->second,
                                      [](base::WallTime time, const Ending& each) { return time < each.at; });
     tooFew = static_cast<std::size_t>(at - endings_.begin());

@@ -14,25 +14,25 @@
 
 namespace trainyard::core {
 
-// When those behind the reservations will start, for people: no decision rests on it (conservative
-// backfilling: Mu'alem and Feitelson, TPDS 2001, section 2).
+// When the jobs behind the reservations are expected to start. For messages only; no decision depends on
+// it (conservative backfilling: Mu'alem and Feitelson, TPDS 2001, section 2).
 //
-// Assumes: what Reservation assumes; nobody else comes, and everybody is served in the order in which he is
-// asked about. Steps: each is given the earliest of the expected ends at which he fits beside all that were
-// asked about before, as if these held their places from now on, until their own ends. So it is rather too
-// late than too early: who comes later may be let past, but nobody is told a start that those before him take
-// away. At most kMostEndings ends are looked at, and a number of placements that shrinks with the cluster, so
-// that a cycle stays short; who comes after that is told nothing, and nobody is told a mere guess. Ties:
-// none.
+// Assumes: what Reservation assumes; no other job comes; the jobs start in the order of
+// the calls. Steps: a job gets the earliest expected end at which it fits beside all
+// jobs of earlier calls, as if those held their nodes from now until their own ends.
+// The result is rather too late than too early: a later job may be backfilled, but no
+// job gets a start that an earlier one prevents. At most kMostEndings ends are
+// considered, and a number of placements that shrinks with the cluster, so that a cycle
+// stays short. Jobs after that get no start, and no job gets a guess. Ties: none.
 class ExpectedStarts {
  public:
-  // The ledger is as it was when this ends.
+  // The destructor restores the ledger.
   ExpectedStarts(const std::vector<Reservation>& reservations, const model::Snapshot& snapshot,
                  Ledger& ledger, Ends& ends, RunTimeModel& runs, GangPlacer& placer);
 
-  // Jobs of equal `shape` ask for the same. Absent: nothing tells, or it would cost too much to know.
+  // Jobs of equal `shape` request the same. Empty if the start would be a guess, or too expensive to compute.
   [[nodiscard]] std::optional<base::WallTime> start(const model::Job& job, std::uint32_t shape);
-  // Nobody else will be told anything.
+  // Every further start() returns nothing.
   [[nodiscard]] bool exhausted() const { return probes_ <= 0 || endings_.empty(); }
 
  private:
@@ -44,15 +44,15 @@ class ExpectedStarts {
   Ledger& ledger_;
   RunTimeModel& runs_;
   GangPlacer& placer_;
-  WhatIf held_;                                        // by those who were asked about before
-  std::map<std::uint32_t, base::WallTime> notBefore_;  // by shape: an equal one got no earlier place
+  WhatIf held_;                                        // by the jobs of earlier calls
+  std::map<std::uint32_t, base::WallTime> notBefore_;  // by shape: an equal job got no earlier start
   int probes_ = 0;
 };
 
 inline constexpr std::size_t kMostEndings = 256;
 
-// The estimate to show: the one that was shown before, unless the new one differs by more than a tenth of the
-// time that is left. What outruns its estimate moves everybody's with every second.
+// The estimate to show: the previous one, unless the new one differs by more than a tenth of the remaining
+// time. A job that exceeds its estimate moves the starts of all jobs behind it with every second.
 [[nodiscard]] std::optional<base::WallTime> steadyEstimate(const model::Job& job,
                                                            std::optional<base::WallTime> estimate,
                                                            base::WallTime now);

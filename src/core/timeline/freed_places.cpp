@@ -8,10 +8,10 @@
 namespace trainyard::core {
 namespace {
 
-// What the latest ends on a node say.
+// The latest ends on a node.
 struct Left {
-  std::optional<base::WallTime> first;  // of those that may keep it
-  bool before = false;                  // it was kept for earlier ones
+  std::optional<base::WallTime> first;  // of the ends that may keep the node
+  bool before = false;                  // the node was kept for earlier ends
 };
 
 using LeftNodes = std::map<model::NodeName, Left>;

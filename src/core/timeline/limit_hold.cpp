@@ -29,7 +29,7 @@ ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::siz
   Basis basis = Basis::kStated;
   bool awaitsLeaving = false;
   for (const Ending& ending : ends.all()) {
-    // What has ended is not charged any more.
+    // A gang that has ended is not charged any more.
     if (ending.job->finished()) continue;
     const QueueTree::Index queue = tree.queueOf(*ending.job);
     if (queue == QueueTree::kCluster || !isBelow(tree, queue, at)) continue;

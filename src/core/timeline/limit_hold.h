@@ -12,19 +12,19 @@
 
 namespace trainyard::core {
 
-// Capacity below a queue's limit that is kept for a pending gang, as a Reservation keeps nodes: or small jobs
-// of the queues beside it would take every GPU that becomes free.
+// Capacity below a queue's limit that is kept for a pending gang, as a Reservation keeps nodes. Without
+// it, small jobs of sibling queues would take every GPU that becomes free.
 //
-// Assumes about ends what core/timeline/ends.h does. Steps, for another gang that would be charged to that
-// queue or one below it; the first that holds decides:
-//  1. beside it there is still room for the holder: it starts
+// Assumes about ends what core/timeline/ends.h does. Steps, for another gang that would be charged to
+// that queue or one below it; the first that holds decides:
+//  1. the limit admits both, the gang and the holder: it starts
 //  2. its queue is guaranteed what it needs, or it has a higher priority in the holder's own queue: it starts
 //  3. lendReserved() decides (core/timeline/backfill.h)
 struct LimitHold {
   std::shared_ptr<const model::Job> job;
   QueueTree::Index own = QueueTree::kCluster;  // the holder's queue
   Rank rank = {};                              // in it
-  QueueTree::Index at = QueueTree::kCluster;   // whose limit
+  QueueTree::Index at = QueueTree::kCluster;   // the queue with the limit
   std::size_t dimension = 0;
   std::int64_t demand = 0;
   ReservedTime reserved = {};
@@ -33,8 +33,8 @@ struct LimitHold {
                                 const QueueTree::Amounts& more) const;
 };
 
-// When so much will fit below the limit, as those end that hold the rest. `ends`: as seenBy() the holder.
-// `keptSince`: ReservedTime.
+// When `demand` fits below the limit, as the gangs that hold the rest end. `ends`: as seenBy() the
+// holder. `keptSince`: see ReservedTime.
 [[nodiscard]] ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
                                           std::int64_t demand, Ends& ends, base::WallTime keptSince,
                                           base::WallTime now);

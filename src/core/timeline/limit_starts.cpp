@@ -77,7 +77,7 @@ LimitStarts::LimitStarts(const QueueTree& tree, QueueTree::Index at, std::size_t
                                  std::max<std::int64_t>(tree.node(at).leaving[dimension], 0))),
       bound_(bound),
       time_(now) {
-  // Pods that have to go anyway do so within moments.
+  // Pods that are terminating already are gone within moments.
   if (const std::int64_t leaving = tree.node(at).leaving[dimension]; leaving > 0)
     releases_.push_back({now + kLeastOverrun, leaving, false});
   for (const QuotaHolders::Holder& each : holders.of(at, dimension))

@@ -25,7 +25,7 @@ class QuotaHolders {
     Basis basis = Basis::kGuess;
     std::int64_t amount = 0;
   };
-  // Of a dimension, in the queue `at` and those below it, by expected end.
+  // The jobs that hold a dimension's quota in the queue `at` and those below it, by expected end.
   [[nodiscard]] std::vector<Holder> of(QueueTree::Index at, std::size_t dimension) const;
 
  private:
@@ -33,26 +33,26 @@ class QuotaHolders {
   std::vector<std::vector<Holder>> byQueue_;  // amounts not filled in
 };
 
-// The jobs that hold most of what the queue `at` and those below it have of a dimension.
+// The jobs that hold the most of a dimension in the queue `at` and those below it.
 [[nodiscard]] Blockers limitHolders(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
                                     const QuotaHolders& holders);
 
 // When pending jobs start that wait for capacity below one limit.
 //
-// Assumes: what Ends assumes; no other job comes; the jobs start in the order of the calls, none before the
-// one ahead of it. Steps: jobs below the limit end one after another until the next pending job fits; it then
-// holds its amount until its own expected end. A start that depends on a guessed end is not given, nor any
-// start after it.
+// Assumes: what Ends assumes; no other job comes; the jobs start in the order of the calls, none
+// before the one ahead of it. Steps: jobs below the limit end one after another until the next
+// pending job fits; it then holds its amount until its own expected end. If a start depends on a
+// guessed end, neither it nor any start after it is returned.
 class LimitStarts {
  public:
-  // `bound`: what may be held in all.
+  // `bound`: the total amount that may be held.
   LimitStarts(const QueueTree& tree, QueueTree::Index at, std::size_t dimension, std::int64_t bound,
               base::WallTime now, const QuotaHolders& holders);
 
   // `notBefore`: when the nodes are free.
   [[nodiscard]] std::optional<base::WallTime> start(std::int64_t amount, const ExpectedRun& run,
                                                     std::optional<base::WallTime> notBefore);
-  // No further start can be given.
+  // No further start is returned.
   void giveUp() { lost_ = true; }
 
  private:

@@ -8,7 +8,7 @@
 namespace trainyard::core {
 namespace {
 
-// Per resource the smaller of both.
+// Returns the smaller amount of each resource.
 model::Resources overlap(const model::Resources& a, const model::Resources& b) {
   model::Resources larger = a;
   larger.raiseTo(b);

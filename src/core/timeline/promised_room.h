@@ -10,14 +10,14 @@
 
 namespace trainyard::core {
 
-// What the end of a job leaves more than it holds now, or less (negative amounts), as claims that stand pass
-// room on: the victims' pods hold it still, their end leaves it to the claimant, and to everybody else only
-// the claimant's end does. (Lost: whoever holds room leaves it. Then a reservation is kept on nodes that are
-// promised, and others pass on those where it could begin.)
+// What the end of a job frees beyond what it holds now, or less (negative amounts), because standing
+// claims pass capacity on. The victims' pods still hold it, but their end leaves it to the preemptor; only
+// the preemptor's end frees it for all. (Lost: the pods that hold capacity free it. Then a reservation is
+// kept on nodes that are promised, and other gangs take those on which its holder could start.)
 //
-// Assumes: a pod is named by one claim. A claim takes of the victims' pods on a node, by name, what its
-// members there need, as the ledger does not count it twice either (core/ledger/ledger.h); what the pods hold
-// beyond is free when they end.
+// Assumes: one claim at most names a pod. On a node, a claim takes from the victims' pods, in the order
+// of names, what its members there need; the ledger counts that once, too (core/ledger/ledger.h). The
+// rest of what the pods hold is free when they end.
 using PromisedRoom = std::unordered_map<model::Uid, NodeAmounts>;
 
 // `proposing`: the snapshot's jobs that have a proposal.

@@ -22,7 +22,7 @@ bool anyNegative(const model::Resources& amount) {
          amount.pods < 0 || std::any_of(extended.begin(), extended.end(), negative);
 }
 
-// Takes from `taken`, node by node, what `given` has there; nothing becomes negative.
+// Subtracts from `taken`, node by node, what `given` has there, but not below zero.
 void handOver(const NodeAmounts& given, NodeAmounts& taken) {
   for (const auto& [node, amount] : given) {
     for (auto& [at, left] : taken) {
@@ -95,7 +95,7 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
     if (justFreed(places)) return briefly;
     if (asking.preempts || !asking.request.isPreemptible) return {};
     base::WallTime from = conditionFrom(asking.request.run, snapshot_.now, snapshot_.policy);
-    // The holder has no use for it before, unless its own places come to nothing.
+    // The holder has no use for it before its start, unless its own placement fails.
     if (start_ && start_->basis != Basis::kGuess) from = std::max(from, start_->at);
     return {Kind::kConditional, from};
   }

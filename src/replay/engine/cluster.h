@@ -9,8 +9,8 @@
 
 namespace trainyard::replay {
 
-// How a job of so many GPUs is cut into members: as large as a node allows, all alike, on as few nodes as
-// possible; or one GPU each, which may go anywhere.
+// How the GPUs of a job are divided into members: equal members, as large as a node allows, on as few nodes
+// as possible; or one GPU per member, on any node.
 struct GangShape {
   int members = 0;
   int gpusEach = 0;
@@ -21,10 +21,10 @@ struct GangShape {
 [[nodiscard]] std::int64_t gpusOf(const std::vector<ReplayNode>& nodes);
 [[nodiscard]] int gpusOfLargest(const std::vector<ReplayNode>& nodes);
 
-// The nodes as a snapshot, without anything else.
+// Returns the nodes as a snapshot without other objects.
 [[nodiscard]] model::Snapshot replaySnapshot(const std::vector<ReplayNode>& nodes);
 
-// kInvalid, naming the first job that does not fit on the empty cluster, cut as tightShape() does.
+// kInvalid, with the first job that does not fit on the empty cluster in the shape of tightShape().
 [[nodiscard]] base::Result<void> checkAllFit(const Trace& trace, const std::vector<ReplayNode>& nodes);
 
 }  // namespace trainyard::replay

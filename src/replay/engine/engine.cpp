@@ -27,10 +27,10 @@ using base::Result;
 using base::WallTime;
 
 constexpr ReplayTime kNever = ReplayTime::max();
-// Room that victims leave may let others in: asked again so often at one moment.
+// Capacity that victims leave may fit other jobs, so the decision is repeated up to this often.
 constexpr int kRounds = 10;
 constexpr const char* kOnlyQueue = "all";
-// The first submission, in calendar time: where nothing was ever written a status has the year 1970.
+// The first submission in calendar time: times that were never written are in the year 1970.
 constexpr std::chrono::hours kOrigin{24 * 365 * 40};
 
 double seconds(ReplayTime time) { return std::chrono::duration<double>(time).count(); }
@@ -38,19 +38,19 @@ WallTime calendar(ReplayTime time) { return WallTime(kOrigin + time); }
 
 enum class Phase { kComing, kWaiting, kRunning, kEnded };
 
-// What the replay knows of a job besides its trace.
+// What the replay keeps about a job besides its trace.
 struct State {
   model::ObjectKey key;
   Phase phase = Phase::kComing;
   ReplayTime remaining{0};  // work, without start-up, when it last started or stopped
-  ReplayTime since{0};      // it got its places
+  ReplayTime since{0};      // of its placement
   ReplayTime startup{0};    // of the present run
   bool resumes = false;     // from a checkpoint, once it starts again
   std::uint32_t run = 0;    // counts starts, moves and resizes
   double speed = 1;         // of the present run, of that of the trace's duration
   int gpus = 0;             // of the present run
-  int members = 0;          // likewise
-  // Elastic: its bounds.
+  int members = 0;          // of the present run
+  // The bounds of an elastic job.
   std::optional<ReplayElastic::Range> range = std::nullopt;
 };
 
@@ -86,7 +86,7 @@ class Engine {
       }
     }
     ReplayResult result = meter_.finish();
-    // With other sizes a job may be faster than the trace has it, or need less of the cluster's time.
+    // At another size a job may be faster than in the trace, or need less of the cluster's time.
     if (setup_.elastic) result.fluidLowerBoundSeconds = 0;
     return result;
   }
@@ -111,7 +111,7 @@ class Engine {
   }
 
   ReplayTime nextEvent() {
-    // What was stopped or moved since left its old end behind.
+    // Preempted or moved jobs left outdated ends behind.
     while (!ends_.empty() && !runs(ends_.top())) ends_.pop();
     ReplayTime next = ends_.empty() ? kNever : ends_.top().at;
     if (next_ < states_.size()) next = std::min(next, trace_.jobs[next_].submitted);
@@ -147,13 +147,13 @@ class Engine {
 
   [[nodiscard]] model::Job jobOf(std::size_t index) const;
 
-  // Whether it prefers one node, and gives that up in the end.
+  // Returns true if the job prefers one node, and relaxes that in the end.
   [[nodiscard]] bool relaxes(std::size_t job) const {
     const int gpus = trace_.jobs[job].gpus;
     return setup_.relaxes && gpus > 1 && gpus <= largest_;
   }
 
-  // As its user asks for it.
+  // The shape that its user requests.
   [[nodiscard]] GangShape shapeOf(std::size_t job) const {
     const auto& range = states_[job].range;
     if (range) return {range->wished, static_cast<int>(range->member.gpus())};
@@ -165,7 +165,7 @@ class Engine {
     return by == 1 ? time : ReplayTime(std::llround(static_cast<double>(time.count()) * by));
   }
 
-  // Whether others might be let in now.
+  // Returns true if another decision may start further jobs now.
   bool decide() {
     const auto outcome = cycle_.decide([this](const core::QueueTree&) {
       std::vector<core::WaitingJob> asking;
@@ -179,7 +179,7 @@ class Engine {
     wakeAt_ = kNever;
     if (outcome.wakeAt) wakeAt_ = outcome.wakeAt->time_since_epoch() - kOrigin;
     if (wakeAt_ <= now_) wakeAt_ = kNever;
-    // The operator's own writes are news to it; who has just come to another size is looked at again later.
+    // The cycle's own changes are changes for the operator too; a resized job is considered again later.
     return outcome.stopped || (setup_.elastic && !outcome.changes.empty());
   }
 
@@ -216,7 +216,7 @@ class Engine {
     }
   }
 
-  // Named by its queue and number: jobs of a queue are one kind to learn from.
+  // Jobs are named by queue and number, so that jobs of a queue are one kind for learning.
   static std::size_t indexOf(const model::Job& job) {
     return static_cast<std::size_t>(std::stoul(job.key.name.substr(job.key.name.rfind('-') + 1)));
   }
@@ -234,7 +234,7 @@ class Engine {
     hooks_.held({.at = now_, .job = job, .members = state.members, .pause = state.startup});
   }
 
-  // As its record has it now; how fast it is then its job reports.
+  // Reads the size from the job's record; the job then reports its speed at that size.
   void readSize(std::size_t job) {
     State& state = states_[job];
     std::map<model::NodeName, int> nodes;
@@ -261,7 +261,7 @@ class Engine {
     });
   }
 
-  // Books what the present run has done so far, and what of it a stop loses.
+  // Accounts for the work of the present run, and for the part that a preemption loses.
   void stop(std::size_t job) {
     State& state = states_[job];
     const auto work = [&](ReplayTime ran) {
@@ -278,7 +278,7 @@ class Engine {
     if (setup_.knowsDurations) tellDuration(job);
   }
 
-  // What is left, however much was lost.
+  // Updates the declared duration to the remaining work, including lost work.
   void tellDuration(std::size_t job) {
     cycle_.change(states_[job].key, [&](model::Job& told) {
       const ReplayTime left = states_[job].remaining + restartOf(job);
@@ -329,7 +329,7 @@ model::Snapshot Engine::worldOf(const Trace& trace, const std::vector<ReplayNode
     queue->name = model::QueueName(name);
     queue->uid = model::Uid(name);
     queue->weight = weight;
-    // By strict order nobody is stopped, so nobody lends.
+    // In strict order no job is preempted, so no queue lends capacity.
     if (setup.policy.backfill.enabled && guaranteed > 0)
       queue->guaranteed.set(model::names::kGpuResource, guaranteed);
     queue->reclaim = setup.policy.backfill.enabled;

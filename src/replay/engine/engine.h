@@ -14,39 +14,39 @@
 
 namespace trainyard::replay {
 
-// Which jobs may be resized, and how fast they are then. Whatever changes a job's places pauses it for its
-// restart and loses nothing.
+// Which jobs may be resized, and their speed at each size. Every change of a job's placement pauses it for
+// its restart and loses no work.
 struct ReplayElastic {
   struct Range {
     int least = 0;
     int wished = 0;
     int most = 0;
-    model::Resources member;  // what each asks for
+    model::Resources member;  // the requests of one member
   };
-  // Absent: the job has the size that the trace says.
+  // nullopt: the job has the size of the trace.
   std::function<std::optional<Range>(std::size_t job)> range;
-  // With so many members on each of its nodes, as a part of the speed that the trace's duration is of.
+  // The speed with this many members on each of its nodes, relative to the speed of the trace's duration.
   std::function<double(std::size_t job, const std::vector<int>& membersByNode)> speed;
-  // Whether jobs report how fast they are.
+  // Jobs report their speed.
   bool reports = true;
 };
 
-// What is asked of core::schedule(), besides the trace.
+// The settings of core::schedule(), besides the trace.
 struct ReplaySetup {
   model::Policy policy;
-  // Every job says how long it will run, exactly; else no job says anything.
+  // Every job declares its exact duration; otherwise no job declares one.
   bool knowsDurations = false;
-  // Jobs up to a node's GPUs prefer one node, and give that up as the policy has it; else they insist.
+  // Jobs up to a node's GPUs prefer one node, and relax that as the policy allows; otherwise they insist.
   bool relaxes = false;
-  // Jobs of all the trace's queues wait in one, of which nothing is guaranteed to anybody.
+  // All jobs wait in one queue, without any guaranteed quota.
   bool oneQueue = false;
-  // Which jobs declare checkpoints, and what a stop costs them; none: nobody does.
+  // Which jobs declare checkpoints, and what a preemption costs them; by default none.
   ReplayCheckpoint checkpoint;
-  // Absent: jobs have the size that the trace says.
+  // nullopt: jobs have the size of the trace.
   std::optional<ReplayElastic> elastic = std::nullopt;
 };
 
-// What a replay decided, for tests: job indices.
+// A decision of the replay, for tests; jobs are indices.
 struct ReplayDecision {
   enum class Kind { kStart, kStop, kMove, kResize };
   ReplayTime at{0};
@@ -55,8 +55,8 @@ struct ReplayDecision {
   friend bool operator==(const ReplayDecision&, const ReplayDecision&) = default;
 };
 
-// From `at` on the job has so many members, in other places than before, and does nothing new in the first
-// `pause`. None: it was stopped, or has ended. In the order of time.
+// From `at` on the job has this many members in a new placement, and makes no progress in the first `pause`.
+// Without members it was preempted or has ended. Sorted by time.
 struct ReplayHolding {
   ReplayTime at{0};
   std::size_t job = 0;
@@ -71,18 +71,18 @@ struct ReplayHooks {
   std::function<void(const ReplayHolding&)> held = [](const ReplayHolding&) {};
 };
 
-// Runs the trace under virtual time, from submission to the last end, by the decisions of the operator's own
-// core::schedule(), carried out at once (core/cycle/instant_cycle.h): TrainingJobs in queues on the nodes of
-// a snapshot, asked at every arrival and end, and when the schedule wants to be asked again.
+// Runs the trace under virtual time, from the first submission to the last end. The operator's own
+// core::schedule() decides; its decisions take effect at once (core/cycle/instant_cycle.h). TrainingJobs in
+// queues run on a snapshot's nodes. A cycle runs at every arrival and end, and when the schedule requests it.
 //
-// Every job is preemptible. Small jobs have a worker for each GPU where they may relax, else one worker;
-// large ones have workers as large as nodes allow, all alike. Every queue of the trace is guaranteed its part
-// of the cluster (engine/meter.h), as its weight is, where there are several and the policy backfills; by
-// strict order nobody is stopped. What a job has run is learnt when it ends, as the operator learns it.
+// Every job is preemptible. Small jobs have a worker for each GPU if they may relax, otherwise one worker;
+// large ones have equal workers, as large as nodes allow. With several queues and a policy that backfills,
+// every queue is guaranteed its part of the cluster (engine/meter.h). In strict order no job is preempted.
+// The run times of jobs are learned when they end.
 //
-// Start-up is paid on a start; on a resume or a move the restart. A stop loses what the job did since its
-// last checkpoint, counted as core/order/stop_cost.h counts; a job without any begins anew. kInvalid when a
-// job does not even fit on the empty cluster: an elastic one with its least.
+// A start costs the start-up time; a resume or a move costs the restart time. A preemption loses the work
+// since the last checkpoint (core/order/stop_cost.h); a job without checkpoints starts from zero. kInvalid if
+// a job does not fit on the empty cluster, an elastic one with its minimum.
 [[nodiscard]] base::Result<ReplayResult> runEngine(const Trace& trace, const std::vector<ReplayNode>& cluster,
                                                    const ReplaySetup& setup, const ReplayHooks& hooks);
 

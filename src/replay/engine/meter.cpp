@@ -19,7 +19,7 @@ double mean(const std::vector<double>& values) {
              : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Of a sorted list.
+// Returns the 99th percentile of a sorted list.
 double p99(const std::vector<double>& values) {
   return values.empty() ? 0 : values[values.size() * 99 / 100];
 }
@@ -76,13 +76,13 @@ void ReplayMeter::advance(double now) {
   now_ = now;
 }
 
-// Shares are fractions of GPUs, sums of many additions: a billionth more is no more.
+// Shares are fractions of GPUs, added up many times: a difference of a billionth is ignored.
 bool ReplayMeter::lacksShare(const Queue& queue, int gpus) const {
   return static_cast<double>(queue.used + gpus) > queue.share * (1 + 1e-9) || used_ + gpus > capacity_;
 }
 
 double ReplayMeter::heldAboveFairShare() {
-  // Whoever asks for less than its part leaves the rest to the others, until none does.
+  // A queue that requests less than its part leaves the rest to the others; repeated until no queue does.
   std::vector<const Queue*> open;
   for (const Queue& queue : queues_) open.push_back(&queue);
   double left = static_cast<double>(capacity_);
@@ -108,7 +108,7 @@ double ReplayMeter::heldAboveFairShare() {
   return above;
 }
 
-// Where queues serve in turn there are no guarantees.
+// Queues that serve strictly in order have no guaranteed quota.
 void ReplayMeter::countBelowGuarantee(double passed) {
   if (strict_) return;
   for (auto group = groups_.begin(); group != groups_.end();) {
@@ -210,7 +210,7 @@ ReplayDelay ReplayMeter::delay(std::vector<double>& ofJobs) const {
       .total = std::accumulate(ofJobs.begin(), ofJobs.end(), 0.0), .mean = mean(ofJobs), .p99 = p99(ofJobs)};
 }
 
-// All jobs, then queue by queue.
+// All jobs together, then queue by queue.
 std::vector<ReplayFairness> ReplayMeter::fairness() const {
   std::vector<ReplayFairness> all(queues_.size() + 1);
   std::vector<std::vector<double>> ratios(queues_.size() + 1);
@@ -284,7 +284,7 @@ double fluidLowerBound(const Trace& trace, std::int64_t capacity) {
     waited += static_cast<double>(remaining.size()) * remaining.top();
     const double first = remaining.top();
     remaining.pop();
-    // The others are as long as they were: only the shortest one ran.
+    // The other jobs are unchanged: only the shortest one ran.
     now += first;
   }
   return std::max(waited, alone) / static_cast<double>(trace.jobs.size());

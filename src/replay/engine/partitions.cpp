@@ -19,7 +19,7 @@ Amounts amountsOf(const model::Resources& amount) {
   return {amount.gpus(), amount.cpu.value, amount.memory.value};
 }
 
-// One walk over all that happened, in the order of time.
+// One pass over all events, in the order of time.
 class Partitions {
  public:
   Partitions(const Trace& trace, const std::vector<ReplayNode>& cluster,
@@ -52,9 +52,9 @@ class Partitions {
     int members = 0;
     bool isThere = false;
     bool hasRun = false;
-    ReplayTime since{0};  // it has what it holds
-    ReplayTime pause{0};  // of that, at its begin
-    double ran = 0;       // s with places, so far
+    ReplayTime since{0};  // the time of its present placement
+    ReplayTime pause{0};  // the pause at the start of it
+    double ran = 0;       // s with a placement, so far
     double paused = 0;    // s of it
     double stayed = 0;    // s from submission to end
   };

@@ -41,7 +41,7 @@ std::string shortTime(double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-// 1, 2 or 5 times a power of ten, so that about five steps reach `most`.
+// Returns 1, 2 or 5 times a power of ten, so that about five steps reach `most`.
 double stepFor(double most) {
   const double rough = std::max(most, 1e-9) / 5;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -85,7 +85,7 @@ class Panel {
                        "\n",
                        x(value), bottom() + 18, label, x(value), bottom());
   }
-  // Steps: a value holds until the next one.
+  // Draws steps: a value holds until the next one.
   [[nodiscard]] std::string curve(const Points& points, const char* colour) const {
     std::string path;
     for (const auto& [atX, atY] : points) {
@@ -120,7 +120,7 @@ std::string overTime(Panel panel, const Points& points, double end, const char* 
 }
 
 std::string cumulated(double top, const std::vector<double>& sorted) {
-  // From the first power of ten below all to the first above.
+  // From the power of ten below all values to the one above them.
   const double least = sorted.empty() ? 1 : std::max(sorted.front(), 1.0);
   const double most = sorted.empty() ? 10 : std::max(sorted.back(), 10.0);
   const double from = std::floor(std::log10(least));

@@ -6,8 +6,8 @@
 
 namespace trainyard::replay {
 
-// An SVG with three panels: GPUs in use and waiting jobs over time, and the share of jobs that completed
-// within a time (on a logarithmic axis).
+// Returns an SVG with three panels: GPUs in use and pending jobs over time, and the share of jobs that
+// completed within a time (on a logarithmic axis).
 [[nodiscard]] std::string replayPlot(const ReplayResult& result, const std::string& title);
 
 }  // namespace trainyard::replay

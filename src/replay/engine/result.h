@@ -10,21 +10,21 @@
 
 namespace trainyard::replay {
 
-// Of one kind of waiting, over all jobs; seconds.
+// One kind of waiting time over all jobs, in seconds.
 struct ReplayDelay {
   double total = 0;
   double mean = 0;
   double p99 = 0;
 };
 
-// The cluster over time, one sample for each change, thinned out in long replays.
+// The cluster over time: one sample for each change, thinned out in long replays.
 struct ReplaySample {
   double time = 0;  // s since the first submission
   std::int64_t gpusInUse = 0;
   std::int64_t waiting = 0;  // jobs
 };
 
-// Of the jobs of one queue, or of all.
+// The fairness of the jobs of one queue, or of all jobs.
 struct ReplayFairness {
   std::string queue;
   std::size_t jobs = 0;
@@ -34,31 +34,31 @@ struct ReplayFairness {
   double belowGuaranteeSeconds = 0;
 };
 
-// GPUs that one placement policy handed out (openb); shares of the cluster, means over the seeds.
+// The GPUs that one placement policy assigned (openb): shares of the cluster, means over the seeds.
 struct ReplayAllocation {
   ReplayPlacement placement = ReplayPlacement::kDefault;
   double gpuAllocation = 0;  // in the end
-  double published = 0;      // by the paper that made it known; 0: none
-  // When the pods that had come asked for so many percent of the cluster: [0], [1], …
+  double published = 0;      // by the paper of the policy; 0: none
+  // The value when the requests of the pods so far reached each percentage of the cluster: [0], [1], …
   std::vector<double> byArrivals;
 };
 
-// What Dorm says of partitions, see engine/partitions.h.
+// Dorm's measures of partitions, see engine/partitions.h.
 struct ReplayPartitions {
   struct OfJob {
     std::string name;
     double completionSeconds = 0;
-    double overhead = 0;  // of the time that it had places
+    double overhead = 0;  // of the time with a placement
   };
   double utilization = 0;  // at most the number of kinds of resources
   double fairnessLoss = 0;
-  std::uint64_t adjustments = 0;  // jobs whose places were changed while they ran
-  double busySeconds = 0;         // in which anybody was there
+  std::uint64_t adjustments = 0;  // changes of a running job's placement
+  double busySeconds = 0;         // in which jobs were present
   std::vector<OfJob> jobs = {};   // in the order of submission
 };
 
-// Times are in seconds, shares of the cluster between 0 and 1. The names of the JSON keys are those of the
-// members (engine/text.cpp).
+// Times are in seconds, shares of the cluster between 0 and 1. The JSON keys are the names of the members
+// (engine/text.cpp).
 struct ReplayResult {
   std::size_t jobs = 0;
   double meanCompletionSeconds = 0;
@@ -66,29 +66,29 @@ struct ReplayResult {
   // Element floor(0.99 n) of the sorted list, counted from 0, as Muri's simulator prints it.
   double p99CompletionSeconds = 0;
   double makespanSeconds = 0;
-  // No schedule has a smaller mean, where sizes are those of the trace: see fluidLowerBound() in
-  // engine/meter.h. 0: no such bound is known.
+  // No schedule has a smaller mean if sizes are those of the trace: see fluidLowerBound() in engine/meter.h.
+  // 0: no such bound is known.
   double fluidLowerBoundSeconds = 0;
-  double gpuUtilization = 0;  // GPU time in which jobs progressed, of the cluster's until the last end
-  double gpuAllocation = 0;   // the same with start-up
-  double fairnessLoss = 0;    // mean share of the cluster held above its holder's fair share
+  double gpuUtilization = 0;  // GPU time with progress, relative to the cluster's until the last end
+  double gpuAllocation = 0;   // the same including start-up
+  double fairnessLoss = 0;    // mean share of the cluster above its holder's fair share
   ReplayDelay fairShareDelaySeconds;
   ReplayDelay fragmentationDelaySeconds;
-  // GPU time of work that stops undid.
+  // GPU time of work that preemptions undid.
   double lostGpuSeconds = 0;
   ReplayFairness fairness;                  // of all jobs
-  std::vector<ReplayFairness> queues = {};  // by name, where the trace has several
-  std::uint64_t preemptions = 0;            // stops and moves of running jobs
+  std::vector<ReplayFairness> queues = {};  // by name, if the trace has several
+  std::uint64_t preemptions = 0;            // preemptions and moves of running jobs
   std::uint64_t resizes = 0;
   std::optional<ReplayPartitions> partitions = std::nullopt;  // dorm only
 
-  std::vector<ReplayAllocation> allocations;  // openb only, which knows no times
+  std::vector<ReplayAllocation> allocations;  // openb only, which has no times
 
   // For the plot.
   std::int64_t capacity = 0;  // GPUs
   std::vector<double> sortedCompletionSeconds;
   std::vector<ReplaySample> samples;
-  // Printed below the table: what is to be known beside the numbers.
+  // Printed below the table: what a reader needs to interpret the numbers.
   std::vector<std::string> notes;
 };
 

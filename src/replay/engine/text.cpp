@@ -44,7 +44,7 @@ std::string_view nameOf(ReplayPlacement placement) {
   return "";
 }
 
-// GPU allocation of every placement, at some amounts of arrivals and in the end, in percent.
+// The GPU allocation of every placement policy, at some amounts of arrivals and at the end, in percent.
 std::string allocationTable(const ReplayResult& result) {
   std::string text = line("pods offered", grouped(static_cast<double>(result.jobs), 0));
   text += percent("GPU allocation", result.gpuAllocation);

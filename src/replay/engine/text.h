@@ -6,9 +6,9 @@
 
 namespace trainyard::replay {
 
-// One line for each number, then the notes.
+// Formats one line for each number, then the notes.
 [[nodiscard]] std::string replayTable(const ReplayResult& result);
-// One object; keys as the members of ReplayResult. Numbers as short as they can be read back exactly.
+// Formats one object; its keys are the members of ReplayResult. Numbers are the shortest exact ones.
 [[nodiscard]] std::string replayJson(const ReplayResult& result);
 
 }  // namespace trainyard::replay

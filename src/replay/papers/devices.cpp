@@ -9,7 +9,7 @@ namespace {
 using core::DeviceRoom;
 using core::TaskShape;
 
-// The device with the least left of those that hold the part; a whole one only where no other does.
+// Returns the fitting device with the least capacity left; a whole one only if no other device fits.
 std::size_t fullestDevice(const DeviceRoom& room, const TaskShape& task) {
   std::size_t best = DeviceRoom::kFromWhole;
   for (std::size_t i = 0; i < room.sharedCount; ++i) {
@@ -54,7 +54,7 @@ std::optional<std::size_t> DeviceCluster::offer(std::size_t kind) {
     if (!prospect.fits) continue;
     ++fitting;
     if (placement_ == ReplayPlacement::kRandom) {
-      // The n-th that fits replaces the choice in one of n cases: uniform over all of them.
+      // The n-th fitting node replaces the choice with probability 1/n: uniform over all of them.
       if (rng_.below(fitting) == 0) best = node;
       continue;
     }
@@ -125,7 +125,7 @@ void DeviceCluster::leastGrowth(std::size_t node, const TaskShape& task, Prospec
   };
   for (std::size_t i = 0; i < room.sharedCount; ++i) {
     const auto before = room.shared.begin() + static_cast<std::ptrdiff_t>(i);
-    // A device like one before it would come to the same.
+    // A device equal to an earlier one would have the same result.
     if (room.shared[i] >= task.perDevice && std::find(room.shared.begin(), before, *before) == before)
       consider(i);
   }

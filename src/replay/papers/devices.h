@@ -14,39 +14,39 @@ namespace trainyard::replay {
 
 struct DeviceNode {
   std::string name;
-  core::DeviceRoom room;  // when empty
+  core::DeviceRoom room;  // of an empty node
 };
 
-// GPUs that pods share in thousandths, as no extended resource of kube-scheduler can express: the replay's
-// own model. Pods come one at a time and never leave. A part of a GPU is of one GPU; several GPUs are whole
-// ones.
+// GPUs that pods share in thousandths, which kube-scheduler's extended resources cannot express: the replay's
+// own model. Pods arrive one at a time and never leave. A fraction of a GPU is on one GPU; several GPUs are
+// whole ones.
 //
-// How a pod's node is chosen; ties go to the first node in the order given (fgd: as in the paper, by nothing
-// else; its device likewise the first of equals):
-//  default  least growth of fragmentation by our measure (core/place/fragmentation.h) over the kinds of pods
-//  there
-//           are; of several nodes the one that best fit would take
-//  fgd      least growth of fragmentation by the paper's measure
-//  bestfit  least left: half the free cpu by the cluster's largest node, half the free GPUs by the largest
-//           node; a part of a GPU from the fullest that holds it
-//  random   any that fits, and any of its devices that fits
+// How a pod's node is chosen; ties go to the first node in the given order (for fgd this is the paper's only
+// rule, and its device is the first of equals as well):
+// default  least growth of fragmentation by Trainyard's measure (core/place/fragmentation.h) over the present
+// kinds of pods; among equal nodes the one that best fit takes
+// fgd      least growth of fragmentation by the paper's measure
+// bestfit  least left: half the free cpu by the cluster's largest node, half the free
+// GPUs by the largest node; a fraction of a GPU goes to the fullest device that fits
+// it
+// random   any node that fits, and any of its devices that fits
 class DeviceCluster {
  public:
-  // `kinds` are all shapes that will be offered; `counts` how many pods there are of each.
+  // `kinds` are all shapes that will be offered; `counts` are the numbers of pods of each.
   DeviceCluster(std::vector<DeviceNode> nodes, std::vector<core::TaskShape> kinds,
                 const std::vector<std::int64_t>& counts, ReplayPlacement placement, std::uint64_t seed);
 
-  // The node it went to; empty when it fits nowhere.
+  // Returns the chosen node; nullopt if the pod fits nowhere.
   std::optional<std::size_t> offer(std::size_t kind);
 
   [[nodiscard]] const std::vector<DeviceNode>& nodes() const { return nodes_; }
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }    // thousandths of GPUs
-  [[nodiscard]] std::int64_t allocated() const { return allocated_; }  // the same
+  [[nodiscard]] std::int64_t allocated() const { return allocated_; }  // thousandths of GPUs
 
  private:
-  // What a pod of one kind would do to one node; holds while the node does not change.
+  // The effect of a pod of one kind on one node; valid until the node changes.
   struct Prospect {
-    std::uint32_t version = 0;  // of the node; 0: never looked at
+    std::uint32_t version = 0;  // of the node; 0: not computed yet
     bool fits = false;
     std::size_t device = core::DeviceRoom::kFromWhole;
     std::int64_t cost = 0;
@@ -64,7 +64,7 @@ class DeviceCluster {
   base::Rng rng_;
   core::JobMix mix_;
   std::vector<std::uint32_t> versions_;           // of the nodes
-  std::vector<std::int64_t> fragmentation_;       // of the nodes as they are
+  std::vector<std::int64_t> fragmentation_;       // of the nodes in their present state
   std::vector<std::vector<Prospect>> prospects_;  // by kind, then node
   std::int64_t mostCpu_ = 1;                      // of any node
   std::int64_t mostDevices_ = 1;                  // thousandths

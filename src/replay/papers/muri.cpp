@@ -19,7 +19,7 @@ using base::fail;
 using base::Result;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Attained GPU-seconds at which Tiresias moves a job to the next queue; the last queue has no end.
+// The attained GPU-seconds at which Tiresias moves a job to the next queue; the last queue has no limit.
 constexpr std::array<double, 2> kDemotion{3250, 7200};
 
 struct Live {
@@ -82,7 +82,7 @@ class Engine {
     return std::ceil(kDemotion[live.queue] / live.gpus) - live.attained;
   }
 
-  // The order of an event's parts decides ties, and with them digits.
+  // The order of the steps of an event decides ties, and therefore the last digits.
   void step(double now) {
     std::erase_if(live_, [&](const Live& live) { return live.end <= now && end(live); });
     for (; next_ < trace_.jobs.size() && trace_.jobs[next_].submit <= now; ++next_) submit();
@@ -130,7 +130,7 @@ class Engine {
                      [&](const Live& a, const Live& b) { return left(a) < left(b); });
   }
 
-  // Up to a node's GPUs never split; larger ones take whole nodes only.
+  // Jobs up to a node's GPUs are never split; larger ones take whole nodes only.
   void runOnNodes() {
     std::vector<int> free;
     for (const ReplayNode& node : cluster_) free.push_back(node.gpus);
@@ -156,9 +156,9 @@ class Engine {
     return true;
   }
 
-  // One level at an event; whoever moves comes behind those of the next queue. Queues live in one list, each
-  // in its own order. What sums of times leave short of the limit by less than the clock can tell is no time
-  // to wait.
+  // Demotes by one level per event; demoted jobs follow those of the next queue. All queues share one list,
+  // each in its own order. If rounding leaves a job short of its limit by less than the clock's resolution,
+  // it is demoted now.
   void demote(double now) {
     std::vector<Live> kept, moved;
     for (Live& live : live_) {
@@ -172,7 +172,7 @@ class Engine {
     live_.insert(live_.end(), moved.begin(), moved.end());
   }
 
-  // A pool without places: whoever fits runs, queue by queue; then those that wait go behind those that run.
+  // A pool without placement: jobs that fit run, queue by queue; then pending jobs move behind running ones.
   void runFromPool() {
     std::int64_t free = capacity();
     for (std::size_t queue = 0; queue <= kDemotion.size(); ++queue) {

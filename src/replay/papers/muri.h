@@ -12,13 +12,13 @@
 
 namespace trainyard::replay {
 
-// The trace by the rules of Muri's simulator (SIGCOMM 2022; derived from Tiresias'), which are kept apart
-// from our own replay so that equal policies give its published numbers: decisions at arrivals and ends only
-// (and at demotions), everybody placed anew at each; the start-up is charged again at every event,
-// moved or not, which moves the published numbers by up to 12 %. kTiresias has one pool of GPUs without
-// places; the others take the first nodes that fit, jobs up to a node's GPUs unsplit, larger ones whole nodes
-// only; whoever does not fit is passed over. kSrtf and kSrsf know durations. kInvalid when a job can
-// never run, or for a policy that these rules do not have.
+// Runs the trace by the rules of Muri's simulator (SIGCOMM 2022; derived from Tiresias'). They are separate
+// from Trainyard's own replay, so that equal policies reproduce the published numbers. Decisions are made at
+// arrivals and ends only (and at demotions), and place every job again. The start-up is charged again at
+// every event, moved or not, which changes the published numbers by up to 12 %. kTiresias has one pool of
+// GPUs without placement; the other policies take the first nodes that fit, jobs up to a node's GPUs unsplit,
+// larger ones whole nodes only; a job that does not fit is skipped. kSrtf and kSrsf use durations. kInvalid
+// if a job can never run, or for a policy that these rules do not define.
 [[nodiscard]] bool knownToMuri(ReplayPolicy policy);
 [[nodiscard]] base::Result<ReplayResult> runMuri(
     const MuriTrace& trace, const std::vector<ReplayNode>& cluster, ReplayPolicy policy,

@@ -27,10 +27,10 @@ constexpr std::int64_t kMostCpu = 100'000'000;       // 100,000 cores
 constexpr std::int64_t kMostMemory = 1'000'000'000;  // MiB
 constexpr std::size_t kMostModels = 63;
 
-// GPU models as bits; a model that no node has gets one, too, and pods that want it fit nowhere.
+// GPU models as bits. A model that no node has gets a bit too, and pods that request it fit nowhere.
 class Models {
  public:
-  // 0 when there are too many.
+  // Returns 0 if there are too many models.
   std::uint64_t bit(std::string_view model) {
     const auto [at, added] = known_.try_emplace(std::string(model), known_.size());
     return at->second < kMostModels ? std::uint64_t{1} << at->second : 0;
@@ -48,7 +48,7 @@ struct Named {
   std::size_t row = 0;
 };
 
-// Rows by name; a name that occurs twice is an error.
+// Returns the rows by name; a duplicate name is an error.
 Result<std::vector<Named>> rowsByName(const CsvTable& table, const CsvTable::Column& column) {
   std::vector<Named> rows;
   std::set<std::string_view> seen;
@@ -108,7 +108,7 @@ Result<std::vector<DeviceNode>> readNodes(const CsvTable& table, Models& models)
   return nodes;
 }
 
-// The bits of "V100M16|V100M32"; 0 for "".
+// Returns the bits of "V100M16|V100M32"; 0 for "".
 Result<std::uint64_t> readModels(const CsvTable& table, std::size_t row, const CsvTable::Column& column,
                                  Models& models) {
   std::string_view rest = table.text(row, column);
@@ -170,12 +170,12 @@ Result<PodColumns> podColumns(const CsvTable& table) {
     if (!column) return fail(column.error());
     *into = std::move(*column);
   }
-  // The lists in which some pods ask for several GPUs have no such column.
+  // The lists in which some pods request several GPUs have no such column.
   if (auto column = table.column("gpu_spec")) columns.models = std::move(*column);
   return columns;
 }
 
-// What is offered, in order.
+// Returns the offered pods, in order.
 std::vector<std::size_t> arrivals(const OpenbTrace& trace, std::int64_t capacity, base::Rng& rng) {
   std::vector<std::size_t> offered = trace.pods;
   for (std::size_t i = offered.size(); i > 1; --i) std::swap(offered[i - 1], offered[rng.below(i)]);
@@ -184,7 +184,7 @@ std::vector<std::size_t> arrivals(const OpenbTrace& trace, std::int64_t capacity
   std::int64_t demand = 0;
   for (std::size_t i = 0; i < offered.size(); ++i) {
     const std::int64_t more = trace.kinds[offered[i]].deviceAmount();
-    // More than enough in the list itself: the rest of it is not offered.
+    // The list itself exceeds the demand: the rest of it is not offered.
     if (demand + more > wanted) {
       offered.resize(i);
       return offered;
@@ -235,7 +235,7 @@ Result<OpenbTrace> readOpenb(std::string nodesFile, std::string nodesText, std::
     trace.pods.push_back(at->second);
     anyGpu = anyGpu || shape->devices > 0;
   }
-  // Without one, the demand would never reach its end.
+  // Without such a pod, the demand would never reach its target.
   if (!anyGpu) {
     return fail(ErrorCode::kInvalid, fmt::format("{}: no pod wants a GPU", podTable->file()));
   }

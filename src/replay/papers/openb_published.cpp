@@ -22,8 +22,8 @@ class Fnv {
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// Of how many nodes and pods of each shape there are. Models of nodes are left out: they decide nothing while
-// no pod asks for one, and a list whose pods do is another list.
+// A hash over the numbers of nodes and pods of each shape. Models of nodes are left out: they have no effect
+// while no pod requests one, and lists with such requests differ in their pods.
 std::uint64_t fingerprint(const OpenbTrace& trace) {
   std::map<std::array<std::int64_t, 3>, std::int64_t> nodes;
   for (const DeviceNode& node : trace.nodes) ++nodes[{node.room.cpu, node.room.memory, node.room.whole}];

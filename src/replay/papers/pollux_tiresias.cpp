@@ -57,7 +57,7 @@ class Engine {
   }
   [[nodiscard]] const TraceJob& facts(std::size_t job) const { return trace_.trace.jobs[job]; }
 
-  // One step from now on, epoch by epoch; the time to the end of an epoch is a whole second, half to even.
+  // Trains for one step, epoch by epoch; the time to the end of an epoch is a whole second, half to even.
   void train(std::size_t job) {
     Live& live = live_[job];
     const PolluxApplication& application = *trace_.jobs[job].application;
@@ -88,7 +88,7 @@ class Engine {
     live.attained += (live.ended < 0 ? kStep : live.ended - now_) * facts(job).gpus;
   }
 
-  // Ends inside the step count at their second; the GPUs are free at the end of the step.
+  // A job that ends inside the step has its end at that second; its GPUs are free at the end of the step.
   void endDue() {
     std::vector<std::size_t> due;
     for (std::size_t i = 0; i < next_; ++i) {

@@ -24,7 +24,7 @@ struct Packet {
   std::int64_t bytes = 0;
 };
 
-// From a server to a worker, or back.
+// A flow from a server to a worker, or back.
 struct Flow {
   int job = 0;
   int from = 0;
@@ -44,7 +44,7 @@ struct Job {
   int host = 0;
   int step = 0;
   int answers = 0;
-  int firstFlow = 0;  // to its workers; those back follow
+  int firstFlow = 0;  // to its workers; the flows back follow
   int workers = 0;
   std::int64_t done = 0;
 };
@@ -53,9 +53,9 @@ enum class EventKind { kLeft, kArrived, kComputed, kTurn };
 
 struct Event {
   std::int64_t at = 0;
-  std::int64_t order = 0;  // of equal times the first made goes first
+  std::int64_t order = 0;  // of equal times the first created one is first
   EventKind kind = EventKind::kLeft;
-  int which = 0;  // host, or flow
+  int which = 0;  // the host or the flow
   friend bool operator>(const Event& a, const Event& b) {
     return a.at != b.at ? a.at > b.at : a.order > b.order;
   }
@@ -107,7 +107,7 @@ class Network {
     ++running_;
   }
 
-  // The agents' part, on each host where two jobs or more have servers; by the very rules of the agent.
+  // The agents' part, on each host with servers of two jobs or more, by the rules of the agent itself.
   void order() {
     if (policy_ == TensorLightsPolicy::kFifo) return;
     for (int host = 0; host < options_.hosts; ++host) {
@@ -130,7 +130,7 @@ class Network {
 
   [[nodiscard]] core::RankedJob ranked(int job) const {
     const std::int64_t burst = options_.modelBytes * jobs_[static_cast<std::size_t>(job)].workers;
-    // A gap is what workers compute, and their answers' way back.
+    // A gap consists of the workers' computation and the transfer of their answers.
     const std::int64_t back = burst * 1'000'000 / options_.bytesPerSecond;
     return {.uid = fmt::format("{:06}", job),
             .since = base::WallTime(std::chrono::seconds(job)),
@@ -157,7 +157,7 @@ class Network {
     const Packet packet{index, std::min(each.unsent, options_.packetBytes)};
     each.unsent -= packet.bytes;
     ++packets_;
-    // Workers' answers are nobody's to order: the last band, where the host's own servers are ordered.
+    // Workers' answers are not ordered by any agent: they use the last band of the host's own servers.
     const auto band = static_cast<std::size_t>(each.toWorker ? bandOf_[static_cast<std::size_t>(each.job)]
                                                              : lastBand(each.from));
     out_[static_cast<std::size_t>(each.from)].bands[band].push_back(packet);

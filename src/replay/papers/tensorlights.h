@@ -9,13 +9,13 @@
 namespace trainyard::replay {
 
 // The set-up of TensorLights (HPBDC 2019): as many jobs as hosts, each with a parameter server and a worker
-// on every other host, synchronous steps. A placement says how many servers are on each of the first hosts.
+// on every other host, synchronous steps. A placement is the number of servers on each of the first hosts.
 //
-// Packet by packet, where a packet is `packetBytes` of one flow: it waits in its host's outgoing queue, then
-// in the receiver's incoming one, each served at the link's rate. Outgoing queues have bands where the agent
-// orders them, incoming ones are first come, first served; of a flow `window` packets are under way, the next
-// one leaves when one has arrived, which is how TCP's flows come to share a queue. A worker computes once it
-// has the model, then sends as much back; the next step begins when all have answered.
+// The simulation goes packet by packet; a packet is `packetBytes` of one flow. It waits in its host's
+// outgoing queue, then in the receiver's incoming one, each served at the link's rate. Outgoing queues have
+// bands if the agent orders them; incoming ones are first come, first served. Each flow has `window` packets
+// in flight, and the next one leaves when one has arrived, as TCP's flows share a queue. A worker computes
+// after it has the model, then sends as much back; the next step begins when all have answered.
 //
 // Not modelled: loss, slow start, processors shared by workers.
 struct TensorLightsOptions {
@@ -31,7 +31,7 @@ struct TensorLightsOptions {
   std::uint64_t seed = 1;
 };
 
-// kFifo: no agent. The others as core::BandPolicy.
+// kFifo: no agent. The others are as in core::BandPolicy.
 enum class TensorLightsPolicy { kFifo, kOne, kRoundRobin, kBursts };
 
 struct TensorLightsResult {
@@ -47,7 +47,7 @@ struct TensorLightsResult {
 // The paper's eight placements of 21 servers.
 [[nodiscard]] const std::vector<std::vector<int>>& tensorLightsPlacements();
 
-// One row for each placement: mean completion times, and what each policy gains against FIFO.
+// Formats one row for each placement: mean completion times, and the gain of each policy over FIFO.
 [[nodiscard]] std::string tensorLightsTable(const TensorLightsOptions& options,
                                             const std::vector<std::vector<int>>& placements);
 

@@ -25,13 +25,13 @@ constexpr double kMostGib = 100'000;
 constexpr double kLongest = 1e10;  // s
 constexpr double kMilli = 1'000;
 constexpr double kGib = 1024.0 * 1024 * 1024;
-// What an application pays for its start and for every other size: state is saved, its containers are ended
-// and begun, state is read. The pause that Pollux (OSDI 2021) measured.
+// The cost of an application's start and of every resize: its state is saved, its containers are ended and
+// started, and the state is read. It is the pause that Pollux (OSDI 2021) measured.
 constexpr ReplayTime kPause = std::chrono::seconds(30);
 
 ReplayTime fromSeconds(double seconds) { return ReplayTime(std::llround(seconds * 1e6)); }
 
-// The fields of a row by name; the first error is kept.
+// Reads the fields of a row by name; the first error is kept.
 class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}

@@ -16,14 +16,14 @@ namespace {
 using base::fail;
 using base::Result;
 
-// Iterations take that much longer than measured alone.
+// Iterations take longer by this factor than measured alone.
 constexpr double kSlowdown = 1.015;
 constexpr int kMostGpus = 1'000'000;
 constexpr double kLongestMs = 1e13;
 constexpr double kMostIterations = 1e15;
 constexpr double kLongestWork = 1e10;  // s
 
-// Seconds to start a job, by its model and 1, 2, 4, 8, 16 or 32 GPUs.
+// The seconds to start a job, by its model and 1, 2, 4, 8, 16 or 32 GPUs.
 double overheadOf(std::string_view model, int gpus) {
   static const std::map<std::string_view, std::array<double, 6>> kTable{
       {"vgg16", {7, 7, 8, 9, 9, 10}},    {"vgg19", {7, 7, 8, 9, 10, 10}},

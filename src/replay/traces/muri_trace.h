@@ -8,11 +8,11 @@
 
 namespace trainyard::replay {
 
-// Muri's traces (SIGCOMM 2022). Time is in seconds as binary fractions in its simulator, and so here.
+// Muri's traces (SIGCOMM 2022). Its simulator has times in seconds as binary fractions, and so has this one.
 
 struct MuriJob {
   double submit = 0;    // s
-  double work = 0;      // s alone on its GPUs, start-up not included
+  double work = 0;      // s alone on its GPUs, without start-up
   double overhead = 0;  // s of start-up, by model and GPUs
 };
 

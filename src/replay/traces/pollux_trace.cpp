@@ -23,9 +23,9 @@ using base::Result;
 
 constexpr double kMost = 1e30;
 constexpr int kMostGpus = 1'000'000;
-// Larger clusters than measured behave as the largest measured one.
+// Clusters larger than measured behave as the largest measured one.
 constexpr int kMostNodes = 16;
-// What the artifact takes for every change of an allocation.
+// The artifact's pause for every change of an allocation.
 constexpr ReplayTime kPause = std::chrono::seconds(30);
 
 struct Facts {
@@ -33,7 +33,7 @@ struct Facts {
   int leastBatch = 0;  // global; measured ones double from here
   int mostBatch = 0;
   std::size_t epochs = 0;
-  int mostLocal = 0;  // 0: what the table of placements goes up to
+  int mostLocal = 0;  // 0: as large as the table of placements
 };
 constexpr std::array<Facts, 6> kApplications{{{"cifar10", 128, 4096, 100, 0},
                                               {"imagenet", 200, 12800, 90, 0},
@@ -46,7 +46,7 @@ StepTime between(const StepTime& a, const StepTime& b, double part) {
   return {a.step + (b.step - a.step) * part, a.sync + (b.sync - a.sync) * part};
 }
 
-// The smallest of all rotations: 41 is the same as 14.
+// Returns the smallest of all rotations: 41 is equivalent to 14.
 PolluxPlacement rotated(PolluxPlacement placement) {
   PolluxPlacement best = placement;
   for (std::size_t i = 0; i < placement.size(); ++i) {
@@ -56,7 +56,7 @@ PolluxPlacement rotated(PolluxPlacement placement) {
   return best;
 }
 
-// The entries of a map around a key, and how far it lies between them.
+// Returns the entries of a map around a key, and the key's relative position between them.
 template <typename T>
 std::tuple<const T*, const T*, double> around(const std::map<int, T>& map, int key) {
   auto above = map.lower_bound(key);
@@ -69,7 +69,7 @@ std::tuple<const T*, const T*, double> around(const std::map<int, T>& map, int k
   return {&below->second, &above->second, std::clamp(part, 0.0, 1.0)};
 }
 
-// Reads numbers of a row; the first that is none is the error.
+// Reads numbers of a row; the first one that is invalid is the error.
 class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}

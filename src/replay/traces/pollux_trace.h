@@ -12,16 +12,16 @@
 
 namespace trainyard::replay {
 
-// GPUs of a job by node, without empty nodes.
+// The GPUs of a job by node, without empty nodes.
 using PolluxPlacement = std::vector<int>;
 
 struct StepTime {
   double step = 0;  // s of one optimizer step
-  double sync = 0;  // s of it in which gradients are exchanged
+  double sync = 0;  // s of it for the exchange of gradients
 };
 
-// How one application of Pollux' workloads (OSDI 2021) trains: its measured step times and how much a step at
-// a batch size is worth.
+// How one application of Pollux' workloads (OSDI 2021) trains: its measured step times, and the progress of a
+// step at each batch size.
 class PolluxApplication {
  public:
   // `folder` holds placements.csv, scalability.csv and validation-BATCH.csv of the application `name`.
@@ -29,19 +29,19 @@ class PolluxApplication {
       const std::string& name, const std::string& folder,
       const std::function<base::Result<std::string>(const std::string& path)>& readFile);
 
-  // Between measured batch sizes linear, outside of them as at the nearest. Up to four nodes as measured for
-  // the placement; beyond, linear between the measured numbers of GPUs, then of nodes.
+  // Linear between measured batch sizes, outside of them as at the nearest one. Up to four nodes as measured
+  // for the placement; beyond, linear between the measured numbers of GPUs, then of nodes.
   [[nodiscard]] StepTime stepTime(const PolluxPlacement& placement, double localBatch) const;
-  // Progress a second of a job with the global batch size `batch`, in the present epoch: the artifact's rule
-  // for accumulation, and gain = (variance + square) / (variance / scale + square).
+  // The progress per second of a job with the global batch size `batch` in the present epoch: the artifact's
+  // rule for accumulation, and gain = (variance + square) / (variance / scale + square).
   [[nodiscard]] double goodput(const PolluxPlacement& placement, int batch, std::size_t epoch) const;
 
-  // Of the whole training, s. `adapts`: in each epoch with the batch size that has the most goodput there, of
+  // The seconds of the whole training. `adapts`: each epoch uses the batch size with the highest goodput, of
   // its own and the measured ones, as Pollux' agents choose it.
   [[nodiscard]] double runSeconds(const PolluxPlacement& placement, int batch, bool adapts) const;
 
   [[nodiscard]] std::size_t epochs() const { return boundaries_.size(); }
-  // Progress after so many epochs, at least one.
+  // The progress after this many epochs, at least one.
   [[nodiscard]] double progressAfter(std::size_t epochs) const { return boundaries_[epochs - 1]; }
 
  private:
@@ -77,13 +77,13 @@ struct PolluxJob {
 };
 
 struct PolluxTrace {
-  // Durations are those of the asked-for GPUs on as few nodes of the cluster as possible, kept throughout.
+  // Durations are those of the requested GPUs on as few nodes of the cluster as possible, kept throughout.
   Trace trace;
   std::vector<PolluxJob> jobs;
 };
 
 // Columns name, time in s, application, num_replicas, batch_size. The tables are in ../traces/APPLICATION/,
-// seen from the workload's folder.
+// relative to the workload's folder.
 [[nodiscard]] base::Result<PolluxTrace> readPolluxJobs(
     const std::string& file, int gpusPerNode,
     const std::function<base::Result<std::string>(const std::string& path)>& readFile);

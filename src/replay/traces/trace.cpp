@@ -21,10 +21,10 @@ using base::Result;
 constexpr int kMostNodes = 100'000;
 constexpr int kMostGpusOfNode = 1'000;
 constexpr int kMostGpus = 1'000'000;
-// No job runs for 300 years.
+// A bound of 300 years.
 constexpr double kLongest = 1e10;
 constexpr double kLongestAll = 3e12;
-// What a stopped job of Philly and ITP pays when it goes on: the pause that Pollux (OSDI 2021) measured.
+// The cost of a resume for a preempted job of Philly and ITP: the pause that Pollux (OSDI 2021) measured.
 // Their durations include the first start-up.
 constexpr ReplayTime kResume = std::chrono::seconds(30);
 
@@ -47,7 +47,7 @@ std::optional<int> wholeNumber(std::string_view text, int most) {
   return value;
 }
 
-// "2017-10-09 07:01:55" in seconds. Local time of the cluster, read as if its clocks had never been changed.
+// Converts "2017-10-09 07:01:55" to seconds. The cluster's local time, read without changes to summer time.
 Result<double> timestamp(const CsvTable& table, std::size_t row, const CsvTable::Column& column) {
   const std::string_view text = table.text(row, column);
   const auto wrong = [&] {
@@ -72,7 +72,7 @@ Result<double> timestamp(const CsvTable& table, std::size_t row, const CsvTable:
   return static_cast<double>(days) * 86'400 + two(11) * 3'600.0 + two(14) * 60.0 + two(17);
 }
 
-// Names in order, and each row's place among them.
+// Collects the sorted names, and each row's index among them.
 void nameQueues(Trace& trace, const std::vector<std::string>& ofRows) {
   trace.queues = ofRows;
   std::sort(trace.queues.begin(), trace.queues.end());
@@ -83,7 +83,7 @@ void nameQueues(Trace& trace, const std::vector<std::string>& ofRows) {
   }
 }
 
-// Ledgers keep nodes sorted by name; so does this, so that both count alike.
+// Sorts nodes by name, as ledgers do, so that both count alike.
 Result<std::vector<ReplayNode>> sortedMachines(const CsvTable& table, std::vector<ReplayNode> nodes) {
   std::sort(nodes.begin(), nodes.end(),
             [](const ReplayNode& a, const ReplayNode& b) { return a.name < b.name; });
@@ -132,7 +132,7 @@ Result<std::vector<ReplayNode>> readSwitches(const CsvTable& table) {
 
 Result<std::vector<ReplayNode>> readServers(const CsvTable& table) {
   constexpr std::array<const char*, 4> kNames{"name", "cpu", "gpus", "memory_gib"};
-  constexpr std::int64_t kMostPods = 110;  // the kubelet's own default
+  constexpr std::int64_t kMostPods = 110;  // the kubelet's default
   constexpr double kMostCpus = 10'000;
   constexpr double kMostGib = 100'000;
   constexpr double kGib = 1024.0 * 1024 * 1024;

@@ -2,12 +2,12 @@
 
 namespace trainyard::sim {
 
-// The built-in types as far as programs of this project meet them, one struct a paragraph: "name type flags".
-//   s string, i integer, b bool, q quantity, t Time, mt MicroTime, io IntOrString, by bytes, any: kept as it
-//   is
-//   {}x map of string to x, []x list of x, *x pointer (an explicit zero value is kept)
-//   ! written even when empty, @KEY merged by KEY in a strategic merge, @ merged as a set, % takes
-//   $retainKeys
+// The built-in types as far as Trainyard's programs use them, one struct per paragraph: "name type flags".
+// s string, i integer, b bool, q quantity, t Time, mt MicroTime, io IntOrString, by bytes, any: kept
+// unchanged
+// {}x map of string to x, []x list of x, *x pointer (an explicit zero value is kept)
+// ! written even if empty, @KEY merged by KEY in a strategic merge, @ merged as a set, % supports
+// $retainKeys
 // Volume sources that no training job is expected to use are `any`.
 const char* builtinTypeText() {
   return R"(

@@ -25,7 +25,7 @@ class NodeStrategy final : public Strategy {
 
   Outcome<void> admit(const AdmissionView&, Json& node, const Json* old) const override {
     if (old != nullptr) return {};
-    // TaintNodesByCondition: a node is not used before the node controller has seen it ready.
+    // TaintNodesByCondition: a node is not used until the node controller has seen it ready.
     constexpr const char* kNotReady = "node.kubernetes.io/not-ready";
     for (const auto& taint : listAt(node, {"spec", "taints"})) {
       if (textAt(taint, {"key"}) == kNotReady && textAt(taint, {"effect"}) == "NoSchedule") return {};

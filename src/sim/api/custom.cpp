@@ -27,7 +27,7 @@ class CustomStrategy final : public Strategy {
 
   void prepareUpdate(const Json& old, Json& object, Part part) const override {
     if (part == Part::kStatus) {
-      // Only the status is taken.
+      // Only the status is stored.
       const Json status = object.value("status", Json(nullptr));
       object = old;
       object.erase("status");
@@ -54,7 +54,7 @@ class CustomStrategy final : public Strategy {
     noteUncheckedRules(causes);
   }
 
-  // Where a scale path leads to something that is no replica count.
+  // Complains if a scale path leads to a value that is not a replica count.
   void validateScale(const Json& object, Causes& causes) const {
     for (const char* which : {"specReplicasPath", "statusReplicasPath"}) {
       const std::string path = textAt(definition_, {"subresources", "scale", which});
@@ -81,7 +81,7 @@ class CustomStrategy final : public Strategy {
     }
   }
 
-  // Rules are not tried on an object whose shape is wrong, and the real server says so.
+  // Rules are not evaluated on an object with a wrong shape, and the real server reports that.
   void noteUncheckedRules(Causes& causes) const {
     if (!hasRules_) return;
     for (const auto& cause : causes.list()) {
@@ -105,7 +105,7 @@ class CustomStrategy final : public Strategy {
   bool hasRules_ = false;
 };
 
-// ".spec.elastic.replicas" as the parts of a path.
+// Splits ".spec.elastic.replicas" into the parts of a path.
 std::vector<std::string> scalePath(const ResourceType& type, const char* which) {
   const std::string text = textAt(type.definition, {"subresources", "scale", which});
   std::vector<std::string> parts;

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kOrphan = "orphan";
 constexpr const char* kForegroundFinalizer = "foregroundDeletion";
 
-// The finalizers that a propagation policy asks the garbage collector to work off.
+// Sets the finalizers by which a propagation policy requests work of the garbage collector.
 void setPropagation(Json& object, const std::string& policy) {
   const Json& held = listAt(object, {"metadata", "finalizers"});
   const bool hadOrphan = std::find(held.begin(), held.end(), Json(kOrphan)) != held.end();
@@ -120,7 +120,7 @@ Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) c
 
 std::pair<bool, ObjectPtr> ApiServer::Impl::removeNamespace(const ResourceType& type, const ObjectKey& key,
                                                             Json object, const DeleteOptions& options) {
-  // A namespace goes when the namespace controller has emptied it and taken "kubernetes" from
+  // A namespace is deleted after the namespace controller has emptied it and removed "kubernetes" from
   // spec.finalizers.
   if (findPath(object, {"metadata", "deletionTimestamp"}) == nullptr) {
     object["metadata"]["deletionTimestamp"] = base::formatTime(clock());
@@ -150,7 +150,7 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
   std::optional<std::int64_t> grace;
   bool graceful = false;
   if (deleting && held > 0) {
-    // Only a shorter time changes anything; shortened to nothing, the object goes below.
+    // Only a shorter time changes anything; if it is zero, the object is deleted below.
     if (!options.grace || *options.grace >= held) return std::pair(false, old);
     const auto until = base::parseTime(textAt(object, {"metadata", "deletionTimestamp"})).value_or(clock());
     grace = std::max<std::int64_t>(*options.grace, 0);
@@ -172,7 +172,7 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
     return std::pair(false, store.put(type.table, key, std::move(object)));
   }
   if (options.dryRun) return std::pair(true, std::make_shared<const Json>(std::move(object)));
-  // The real server writes the deletion mark first and deletes then, which watchers see as two events.
+  // The real server first writes the deletion mark and then deletes, so watchers get two events.
   if (graceful && object != *old) store.put(type.table, key, std::move(object));
   return std::pair(true, store.erase(type.table, key));
 }
@@ -198,7 +198,7 @@ Outcome<Answer> ApiServer::Impl::removeCollection(const RequestInfo& info) {
   if (!listed) return listed;
   for (auto& item : listed->body["items"]) {
     const ObjectKey key{textAt(item, {"metadata", "namespace"}), textAt(item, {"metadata", "name"})};
-    // Gone meanwhile is as good as deleted.
+    // An object that is gone in the meantime counts as deleted.
     auto removed = removeObject(*info.type, key, *options);
     if (!removed && removed.error().code != 404) return tl::unexpected<Failure>(removed.error());
   }

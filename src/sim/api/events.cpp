@@ -8,7 +8,7 @@
 namespace trainyard::sim {
 namespace {
 
-// Names in core/v1 and in events.k8s.io/v1.
+// The names of fields in core/v1 and in events.k8s.io/v1.
 constexpr std::array<std::pair<const char*, const char*>, 7> kRenamed = {
     {{"involvedObject", "regarding"},
      {"message", "note"},
@@ -17,7 +17,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kRenamed = {
      {"lastTimestamp", "deprecatedLastTimestamp"},
      {"count", "deprecatedCount"},
      {"reportingComponent", "reportingController"}}};
-// What core/v1 writes even when empty, and events.k8s.io/v1 does not.
+// Fields that core/v1 writes even if empty, and events.k8s.io/v1 does not.
 constexpr std::array<const char*, 2> kAlwaysInCore = {"reportingComponent", "reportingInstance"};
 
 bool absent(const Json& object, std::string_view name) {

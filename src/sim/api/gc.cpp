@@ -27,7 +27,7 @@ bool isDeleting(const Json& object) { return findPath(object, {"metadata", "dele
 
 std::string uidOf(const Json& object) { return textAt(object, {"metadata", "uid"}); }
 
-// What the namespace controller reports when it is done.
+// The conditions that the namespace controller sets when it is done.
 Json emptiedConditions(base::WallTime now) {
   const auto condition = [&](const char* type, const char* reason, const char* message) {
     return Json{{"type", type},
@@ -47,7 +47,7 @@ Json emptiedConditions(base::WallTime now) {
                     "All content-preserving finalizers finished")};
 }
 
-// Whether a write may give a round something to do. Most change a status or a lease, or create an Event.
+// Returns true if a write may cause work. Most writes change a status or a lease, or create an Event.
 bool concernsOwnership(const StoreEvent& event) {
   if (event.after == nullptr || event.table == "namespaces") return true;
   const Json& after = *event.after;
@@ -63,7 +63,7 @@ class Round {
   explicit Round(ApiServer::Impl& server) : server_(server) {
     std::set<std::string> tables;
     for (const auto& type : server.registry->all()) {
-      // Two versions of one thing are one thing here.
+      // Two versions of one resource share a table.
       if (!tables.insert(type->table).second) continue;
       for (const auto& [key, object] : server.store.table(type->table)) {
         const Item item{type.get(), key, object};
@@ -97,7 +97,7 @@ class Round {
   }
 
  private:
-  // An owner counts only under its uid and, for a namespaced one, in the namespace of the dependent.
+  // An owner counts only by its uid and, if namespaced, in the namespace of the dependent.
   bool exists(const Json& owner, const std::string& space) const {
     const auto found = byUid_.find(textAt(owner, {"uid"}));
     if (found == byUid_.end()) return false;
@@ -113,7 +113,7 @@ class Round {
     for (const auto& owner : listAt(*item.object, {"metadata", "ownerReferences"})) {
       if (!exists(owner, item.key.first)) continue;
       const Item& held = byUid_.at(textAt(owner, {"uid"}));
-      // An owner that waits for its dependents is as good as gone.
+      // An owner that waits for its dependents counts as gone.
       const bool leaving = isDeleting(*held.object) && hasFinalizer(*held.object, kForeground);
       waiting = waiting || leaving;
       if (!leaving) kept.push_back(owner);
@@ -133,7 +133,7 @@ class Round {
     options.uid = uidOf(*item.object);
     options.propagation = hasFinalizer(*item.object, kOrphan) ? "Orphan" : "Background";
     if (foreground && !dependents_[options.uid].empty()) options.propagation = "Foreground";
-    // Gone or replaced meanwhile: nothing left to do.
+    // If the object is gone or replaced in the meantime, nothing is left to do.
     static_cast<void>(server_.removeObject(*item.type, item.key, options));
   }
 
@@ -247,7 +247,7 @@ void GarbageCollector::schedule() {
 }
 
 void GarbageCollector::run() {
-  // Own writes while the timer is still named do not schedule another round; the result does.
+  // While timer_ is set, own writes do not schedule another round; the result does.
   const bool changed = step(server_);
   timer_ = {};
   if (changed) schedule();

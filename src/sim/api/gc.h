@@ -7,10 +7,10 @@
 
 namespace trainyard::sim {
 
-// What kube-controller-manager does for the objects we depend on: deletes whose owners are gone (background,
-// foreground and orphan propagation), empties namespaces that terminate, gives new ones a default
-// ServiceAccount. Runs on the executor a little after each change that concerns it, never inside a request: a
-// client sees the in-between states that a real cluster shows.
+// The part of kube-controller-manager that Trainyard depends on. It deletes objects after their owners
+// (background, foreground and orphan propagation), empties terminating namespaces, and creates a default
+// ServiceAccount in new ones. It runs on the executor shortly after each relevant change, never inside a
+// request, so that clients see the same intermediate states as in a real cluster.
 class GarbageCollector {
  public:
   GarbageCollector(ApiServer& server, base::Executor& executor,
@@ -19,7 +19,7 @@ class GarbageCollector {
   GarbageCollector(const GarbageCollector&) = delete;
   GarbageCollector& operator=(const GarbageCollector&) = delete;
 
-  // One round over everything; true when it changed something. For callers without an executor of their own.
+  // One round over all objects; returns true if it changed any. For callers without an executor.
   static bool step(ApiServer& server);
 
  private:

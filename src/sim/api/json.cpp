@@ -11,7 +11,7 @@
 namespace trainyard::sim {
 namespace {
 
-// nlohmann's parser does not recurse, but what works on its result does.
+// nlohmann's parser does not recurse, but the functions that process its result do.
 bool tooDeep(std::string_view text) {
   int depth = 0;
   bool inString = false;
@@ -31,7 +31,7 @@ bool tooDeep(std::string_view text) {
   return false;
 }
 
-// Follows the parse to name keys that one object holds twice; nlohmann itself keeps the last.
+// A parser callback that finds keys used twice in one object; nlohmann itself keeps the last value.
 class DuplicateFinder {
  public:
   explicit DuplicateFinder(std::vector<std::string>& out) : out_(out) {}
@@ -84,7 +84,7 @@ class DuplicateFinder {
 
 constexpr int kMaxYamlValues = 1'000'000;
 
-// As the API server's converter reads them: a plain scalar may be null, bool or number.
+// Converts scalars as the API server's converter does: a plain scalar may be null, bool or number.
 Json scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return text;
@@ -100,7 +100,7 @@ std::string keyOf(const YAML::Node& key) {
 
 Json convert(const YAML::Node& node, int depth, int& left);
 
-// What "<<" takes in: a map, or maps of which the first wins.
+// Merges the value of "<<": a map, or a list of maps in which the first one takes precedence.
 void merge(const YAML::Node& from, int depth, int& left, Json& into) {
   const Json merged = convert(from, depth + 1, left);
   if (merged.is_object()) return into.update(merged);
@@ -111,7 +111,7 @@ void merge(const YAML::Node& from, int depth, int& left, Json& into) {
   }
 }
 
-// `left` counts the values that may still be made: aliases of aliases grow without limit.
+// `left` is the number of values that may still be created: nested aliases can expand exponentially.
 Json convert(const YAML::Node& node, int depth, int& left) {
   if (depth > kMaxJsonDepth) throw YAML::Exception(node.Mark(), "too deeply nested");
   if (--left < 0) throw YAML::Exception(node.Mark(), "too many values");
@@ -137,8 +137,8 @@ Json convert(const YAML::Node& node, int depth, int& left) {
   }
 }
 
-// At lines "---", which no document may contain. YAML::LoadAll would find them itself, but never returns from
-// some texts ("!!str,").
+// Splits at "---" lines, which no document may contain. YAML::LoadAll would split them too, but never returns
+// for some texts ("!!str,").
 std::vector<std::string> splitDocuments(const std::string& text) {
   std::vector<std::string> documents(1);
   std::size_t at = 0;

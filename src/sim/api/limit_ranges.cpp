@@ -33,7 +33,7 @@ std::string fill(Json& container, const char* kind, const Json& defaults, const 
 }
 
 void defaultResources(const std::vector<const Json*>& ranges, Json& pod) {
-  // Of several ranges the last one that names a resource decides, for limits and requests alike.
+  // If several ranges name a resource, the last one decides, for limits and requests alike.
   Json limits = Json::object();
   Json requests = Json::object();
   for (const Json* range : ranges) {

@@ -104,7 +104,7 @@ void validateMeta(const Json& object, bool namespaced, const Strategy& strategy,
 void validateMetaUpdate(const Json& old, const Json& object, const Strategy& strategy, Causes& causes) {
   const Json& meta = objectAt(object, {"metadata"});
   if (findPath(old, {"metadata", "deletionTimestamp"}) != nullptr) {
-    // Once an object is on its way out, nobody may hold it back with a new finalizer.
+    // No finalizer may be added to an object that is being deleted.
     std::set<std::string> before;
     for (const auto& name : listAt(old, {"metadata", "finalizers"})) before.insert(name.get<std::string>());
     for (const auto& name : listAt(meta, {"finalizers"})) {

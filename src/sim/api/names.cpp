@@ -27,7 +27,7 @@ bool isDnsSubdomain(std::string_view text) {
   while (true) {
     const auto dot = text.find('.');
     const auto part = text.substr(0, dot);
-    // Only the whole is limited in length, not its parts.
+    // Only the whole name is limited in length, not its parts.
     if (part.empty() || part.front() == '-' || part.back() == '-') return false;
     if (!std::all_of(part.begin(), part.end(), [](char c) { return isLower(c) || isDigit(c) || c == '-'; }))
       return false;
@@ -45,7 +45,7 @@ bool isQualifiedName(std::string_view text) {
 bool isLabelValue(std::string_view text) { return text.empty() || isShortName(text); }
 
 bool isEnvVarName(std::string_view text) {
-  // Since 1.34 any printable ASCII but '='.
+  // Since 1.34: any printable ASCII except '='.
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '='; });
 }

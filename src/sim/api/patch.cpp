@@ -34,7 +34,7 @@ Outcome<Json> applyJsonPatch(const Json& object, const Json& operations) {
   }
 }
 
-// A name or a namespace is what the URL says, whatever a patch makes of it.
+// A patch must not change the name or the namespace in the URL.
 Outcome<void> sameIdentity(const RequestInfo& info, const Json& object) {
   const std::string name = textAt(object, {"metadata", "name"});
   if (name != info.path.name) {

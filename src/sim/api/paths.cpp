@@ -47,13 +47,13 @@ std::optional<Query> parseQuery(std::string_view text) {
   return query;
 }
 
-// Fills in what follows the group and version.
+// Parses the part after the group and version.
 void readResource(ApiPath& path, std::size_t at) {
   const auto& parts = path.segments;
   const auto take = [&](std::string& into) {
     if (at < parts.size()) into = parts[at++];
   };
-  // "namespaces/x/pods" is pods of x; "namespaces/x" and "namespaces/x/status" are about the namespace
+  // "namespaces/x/pods" are the pods of x; "namespaces/x" and "namespaces/x/status" are the namespace
   // itself.
   const bool inside = parts.size() > at + 2 && parts[at] == "namespaces" && parts[at + 2] != "status" &&
                       parts[at + 2] != "finalize";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/sim: what a URL asks for.
+// Internal to src/sim: parses the URL of a request.
 
 #include <map>
 #include <string>
@@ -15,7 +15,7 @@ using Query = std::map<std::string, std::string>;
 struct ApiPath {
   std::string group;
   std::string version;
-  std::string space;  // namespace, empty for all or where there is none
+  std::string space;  // namespace; empty for all of them or for cluster-scoped types
   std::string plural;
   std::string name;
   std::string subresource;
@@ -24,7 +24,7 @@ struct ApiPath {
   Query query;
 };
 
-// 404 for a path that is no API path at all, 400 for bad percent-encoding.
+// 404 for a path that is not an API path, 400 for invalid percent-encoding.
 [[nodiscard]] Outcome<ApiPath> parseTarget(const std::string& target);
 
 [[nodiscard]] std::string queryText(const Query& query, const std::string& name);

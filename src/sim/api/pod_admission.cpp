@@ -74,7 +74,7 @@ const Json* defaultPriorityClass(const AdmissionView& view) {
   const Json* chosen = nullptr;
   for (const Json* candidate : view.list("priorityclasses", "")) {
     if (!boolAt(*candidate, {"globalDefault"})) continue;
-    // Of several the smallest wins, so that a mistake hurts least.
+    // If there are several, the smallest value applies, which limits the damage of a mistake.
     if (chosen == nullptr || intAt(*candidate, {"value"}) < intAt(*chosen, {"value"})) chosen = candidate;
   }
   return chosen;
@@ -127,7 +127,7 @@ void admitTolerations(Json& pod) {
 Outcome<void> admitPod(const AdmissionView& view, Json& pod, const Json* old) {
   Json& spec = pod["spec"];
   if (old != nullptr) {
-    // Who leaves these out means the ones computed at creation.
+    // A client that omits these fields keeps the values computed at creation.
     for (const char* field : {"priority", "preemptionPolicy", "serviceAccountName", "serviceAccount"}) {
       if (!spec.contains(field)) copyMember(spec, old->at("spec"), field);
     }

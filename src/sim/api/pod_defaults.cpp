@@ -26,7 +26,7 @@ void fieldRefDefaults(Json& holder) {
   if (reference != holder.end()) setDefault(*reference, "apiVersion", "v1");
 }
 
-// "image" and "image:latest" may change under their name: pull them always.
+// "image" and "image:latest" may change under their name, so they are always pulled.
 bool pullsAlways(const std::string& image) {
   if (image.find('@') != std::string::npos) return false;
   const auto colon = image.rfind(':');
@@ -58,7 +58,7 @@ void containerDefaults(Json& container) {
       if (hook.is_object()) handlerDefaults(hook);
     }
   }
-  // Who names a limit asks for it, unless told otherwise.
+  // A resource with a limit only is requested at its limit.
   Json& resources = container["resources"];
   if (resources.is_null()) resources = Json::object();
   const Json limits = objectAt(resources, {"limits"});
@@ -103,7 +103,7 @@ void podDefaults(Json& pod) {
   setDefault(spec, "schedulerName", "default-scheduler");
   setDefault(spec, "enableServiceLinks", true);
   setDefault(spec, "securityContext", Json::object());
-  // The old name of the field is kept in step.
+  // The deprecated field is kept equal to the new one.
   if (!spec.contains("serviceAccountName") && spec.contains("serviceAccount")) {
     spec["serviceAccountName"] = spec["serviceAccount"];
   }

@@ -16,7 +16,7 @@ bool isStandardResource(const std::string& name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name.rfind("hugepages-", 0) == 0;
 }
 
-// "vendor.example/thing": counted in whole things, never overcommitted.
+// Matches "vendor.example/thing": counted in whole units, never overcommitted.
 bool isExtendedResource(const std::string& name) {
   return name.find('/') != std::string::npos && name.find("kubernetes.io/") == std::string::npos &&
          name.rfind("requests.", 0) != 0;

@@ -56,7 +56,7 @@ class PodStrategy final : public Strategy {
 
   std::optional<std::int64_t> gracePeriod(const Json& pod, std::optional<std::int64_t> asked) const override {
     const std::string phase = textAt(pod, {"status", "phase"});
-    // Nobody runs it: nobody to wait for.
+    // No kubelet runs it, so there is nothing to wait for.
     if (textAt(pod, {"spec", "nodeName"}).empty() || phase == "Failed" || phase == "Succeeded") return 0;
     const auto period = asked ? *asked : intAt(pod, {"spec", "terminationGracePeriodSeconds"}).value_or(0);
     return period < 0 ? 1 : period;
@@ -73,7 +73,7 @@ bool termTightened(const Json& before, const Json& after) {
   const bool wasEmpty =
       listAt(before, {"matchExpressions"}).empty() && listAt(before, {"matchFields"}).empty();
   const bool isEmpty = listAt(after, {"matchExpressions"}).empty() && listAt(after, {"matchFields"}).empty();
-  // An empty term matches nothing: filling it would loosen the pod.
+  // An empty term matches nothing: filling it would make the pod less restricted.
   if (wasEmpty && !isEmpty) return false;
   return onlyAdded(before, after, "matchExpressions") && onlyAdded(before, after, "matchFields");
 }
@@ -104,7 +104,7 @@ void validateTightening(const Json& old, const Json& pod, Causes& causes) {
   }
 }
 
-// Takes back what may change, so that the rest can be compared.
+// Reverts the mutable fields, so that the rest can be compared.
 void takeBackMutable(const Json& old, Json& spec, bool gated) {
   const Json& before = old.at("spec");
   for (const char* list : {"containers", "initContainers"}) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/sim: what the API server does to pods.
+// Internal to src/sim: admission, defaults and validation of pods.
 
 #include <string>
 
@@ -17,13 +17,13 @@ void podDefaults(Json& pod);
 [[nodiscard]] Outcome<void> applyLimitRanges(const AdmissionView& view, Json& pod);
 
 void validatePodSpec(const Json& pod, Causes& causes);
-// Required node affinity, of a pod.
+// Validates the required node affinity of a pod.
 void validateNodeAffinity(const Json& affinity, const std::string& path, Causes& causes);
-// What may change in a pod that exists; gated pods may be pinned down further.
+// Checks that only mutable fields of a pod changed; gated pods may be restricted further.
 void validatePodUpdate(const Json& old, const Json& pod, Causes& causes);
 void validatePodStatusUpdate(const Json& old, const Json& pod, Causes& causes);
 
-// A bound pod carries zone and region of its node as labels.
+// Copies the zone and region labels of its node to a bound pod.
 void copyTopology(const Json& node, Json& pod);
 
 [[nodiscard]] std::string qosClass(const Json& pod);

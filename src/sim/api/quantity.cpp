@@ -6,7 +6,7 @@
 namespace trainyard::sim {
 namespace {
 
-// Divides by `step` as often as it goes without a rest; returns how often.
+// Divides by `step` as often as it leaves no remainder; returns the number of divisions.
 int reduce(std::int64_t& value, std::int64_t step, int limit) {
   int times = 0;
   while (value != 0 && value % step == 0 && times < limit) {
@@ -18,7 +18,7 @@ int reduce(std::int64_t& value, std::int64_t step, int limit) {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The real server keeps a text that its quick test takes for canonical, "0100" and "1.500" among them.
+// The real server keeps a text that its quick test accepts as canonical, such as "0100" and "1.500".
 bool passesForCanonical(const std::string& text) {
   std::size_t at = text.find_first_not_of("+-");
   while (at < text.size() && text[at] == '0') ++at;

@@ -15,8 +15,8 @@ std::optional<std::uint64_t> number(const std::string& text) {
   return value;
 }
 
-// A page token names the version of the first page and the last key seen. Opaque to clients, so plain JSON in
-// hex.
+// A page token holds the version of the first page and the last key. It is opaque to clients, so it is plain
+// JSON in hex.
 struct PageToken {
   std::uint64_t version = 0;
   ObjectKey after;
@@ -169,7 +169,7 @@ Outcome<Answer> ApiServer::Impl::get(const RequestInfo& info) const {
   return Answer{200, *std::move(scale)};
 }
 
-// No container runs here: what one would have written stands in an annotation.
+// No container runs here: an annotation holds the log that it would have written.
 Outcome<Answer> ApiServer::Impl::log(const RequestInfo& info) const {
   const ObjectPtr object = store.get(info.type->table, info.key());
   if (object == nullptr) return failNotFound(info.type->name, info.path.name);
@@ -186,7 +186,7 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   if (!wanted) return tl::unexpected<Failure>(wanted.error());
   const ResourceType& type = *info.type;
   const std::string limitText = queryText(info.path.query, "limit");
-  // From the watch cache (version "0") the limit has no effect.
+  // If the watch cache answers (version "0"), the limit has no effect.
   const bool fromCache = queryText(info.path.query, "resourceVersion") == "0";
   const std::size_t limit = fromCache ? 0 : number(limitText).value_or(0);
   Json items = Json::array();
@@ -195,7 +195,7 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   for (const auto& [key, object] : wanted->table) {
     if (!info.path.space.empty() && key.first != info.path.space) continue;
     if (wanted->after && key <= *wanted->after) continue;
-    // Whether what is left would be selected is not looked at: the next page may turn out empty.
+    // The remaining objects are not matched against the selector, so the next page may be empty.
     if (limit != 0 && items.size() == limit) {
       ++remaining;
       continue;

@@ -80,7 +80,7 @@ Registry::Registry() : table_(builtinTypeText()) {
                       "type"};
   newEvents.toStored = eventToCore;
   newEvents.fromStored = eventFromCore;
-  // Only what decides where pods may run; nobody binds a claim here but who writes its status.
+  // Only the fields that decide where pods may run; no controller binds claims, tests write their status.
   auto& claims = core("persistentvolumeclaims", "PersistentVolumeClaim", true);
   claims.strategy = std::make_unique<Strategy>();
   claims.hasStatus = true;
@@ -96,7 +96,7 @@ Registry::Registry() : table_(builtinTypeText()) {
   add({"storage.k8s.io", "csinodes", "CSINode"}, "v1", "CSINode", false).strategy =
       std::make_unique<Strategy>();
   core("podtemplates", "PodTemplate", true).strategy = std::make_unique<Strategy>();
-  // Nobody counts disruptions here.
+  // No controller counts disruptions.
   auto& budgets =
       add({"policy", "poddisruptionbudgets", "PodDisruptionBudget"}, "v1", "PodDisruptionBudget", true);
   budgets.strategy = std::make_unique<Strategy>();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/sim: which resources there are and how each differs from the others.
+// Internal to src/sim: the resource types and the differences between them.
 
 #include <functional>
 #include <map>
@@ -20,7 +20,7 @@ namespace trainyard::sim {
 
 enum class Part { kMain, kStatus, kScale, kFinalize };
 
-// What admission may look at. `get` and `list` answer from the store; names as in a path ("priorityclasses").
+// What admission can read. `get` and `list` answer from the store; names as in a path ("priorityclasses").
 struct AdmissionView {
   std::function<const Json*(const std::string& plural, const std::string& space, const std::string& name)>
       get;
@@ -29,7 +29,7 @@ struct AdmissionView {
   base::Rng* rng = nullptr;
 };
 
-// The rules of one resource. The defaults are those of a plain object: no generation, no status.
+// The rules of one resource type. The defaults are those of a plain object: no generation, no status.
 class Strategy {
  public:
   Strategy() = default;
@@ -37,9 +37,9 @@ class Strategy {
   Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
-  // Fills in what a reader of the object would assume. Runs whenever an object is decoded.
+  // Fills in default values. Runs whenever an object is decoded.
   virtual void defaults(Json& /*object*/) const {}
-  // Mutating and refusing admission plug-ins; `old` is null on create.
+  // The mutating and validating admission plug-ins; `old` is null on create.
   virtual Outcome<void> admit(const AdmissionView& /*view*/, Json& /*object*/, const Json* /*old*/) const {
     return {};
   }
@@ -48,7 +48,7 @@ class Strategy {
   virtual void prepareUpdate(const Json& old, Json& object, Part part) const;
   virtual void validateUpdate(const Json& /*old*/, const Json& /*object*/, Part /*part*/,
                               Causes& /*causes*/) const {}
-  // Seconds a delete has to wait for somebody; nothing where deletion is not graceful.
+  // The grace period of a delete in seconds; nullopt if deletion is not graceful.
   virtual std::optional<std::int64_t> gracePeriod(const Json& /*object*/,
                                                   std::optional<std::int64_t> /*asked*/) const {
     return std::nullopt;
@@ -68,17 +68,17 @@ struct ResourceType {
   std::vector<std::string> shortNames = {};
   bool namespaced = true;
   bool hasStatus = false;
-  std::string table;                 // where objects live; two versions of a thing share one
-  const StructType* type = nullptr;  // of built-in resources
-  Json definition = nullptr;         // the CRD's version entry, of custom ones
+  std::string table;                 // the table of its objects; versions of one resource share it
+  const StructType* type = nullptr;  // set for built-in resources
+  Json definition = nullptr;         // the CRD's version entry, for custom resources
   std::unique_ptr<Strategy> strategy = nullptr;
   std::vector<std::string> fields = {};  // field selectors beyond metadata.name and metadata.namespace
-  // Between this version and the stored one; null where they are the same.
+  // Convert between this version and the stored one; null if they are equal.
   Json (*toStored)(const Json&) = nullptr;
   Json (*fromStored)(const Json&) = nullptr;
 
   [[nodiscard]] bool custom() const { return type == nullptr; }
-  // What a 422 names: events are checked under their stored name.
+  // The name in a 422: events are validated under their stored name.
   ResourceName checkedName = {};
   [[nodiscard]] bool hasScale() const;
   [[nodiscard]] std::string apiVersion() const {
@@ -89,7 +89,7 @@ struct ResourceType {
 
 class Registry {
  public:
-  // Built-in resources and those of the CRD texts (YAML, several documents each). kInvalid names a bad one.
+  // The built-in resources and those of the CRDs (YAML, several documents each). kInvalid names a bad one.
   [[nodiscard]] static base::Result<std::unique_ptr<Registry>> create(
       const std::vector<std::string>& crdTexts);
 
@@ -109,7 +109,7 @@ class Registry {
   std::vector<std::unique_ptr<ResourceType>> types_;
 };
 
-// Strategies of the built-in kinds.
+// The strategies of the built-in kinds.
 [[nodiscard]] std::unique_ptr<Strategy> makePodStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeServiceStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeNodeStrategy();
@@ -121,19 +121,19 @@ class Registry {
 [[nodiscard]] std::unique_ptr<Strategy> makeServiceAccountStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeLimitRangeStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeQuotaStrategy();
-// `definition`: the entry of spec.versions.
+// `definition` is the entry of spec.versions.
 [[nodiscard]] std::unique_ptr<Strategy> makeCustomStrategy(Json definition);
 
-// Drops what the resource's schema does not know, at the top too. The paths are added to `dropped`.
+// Drops fields that the schema does not define, at the top level too. Their paths are added to `dropped`.
 void pruneCustom(const ResourceType& type, Json& object, std::vector<std::string>& dropped);
-// What a binding does to a pod.
+// Applies a binding to a pod.
 void assignNode(Json& pod, const Json& binding, const std::string& node, base::WallTime now);
 
-// events.k8s.io/v1 <-> core/v1, the stored form.
+// Convert events.k8s.io/v1 to and from core/v1, the stored form.
 [[nodiscard]] Json eventToCore(const Json& event);
 [[nodiscard]] Json eventFromCore(const Json& event);
 
-// metadata of any object. `path` is "metadata".
+// Validate the metadata of any object. `path` is "metadata".
 void validateMeta(const Json& object, bool namespaced, const Strategy& strategy, Causes& causes);
 void validateMetaUpdate(const Json& old, const Json& object, const Strategy& strategy, Causes& causes);
 

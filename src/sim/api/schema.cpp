@@ -18,7 +18,7 @@ std::string join(const std::string& path, const std::string& name) {
 
 bool flag(const Json& schema, std::string_view name) { return boolAt(schema, {name}); }
 
-// The object's identity is the server's own business, wherever a whole object is embedded.
+// The server manages the identity of an object, also of a whole object that is embedded.
 bool isIdentity(const std::string& name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
 }
@@ -293,7 +293,7 @@ void applySchemaDefaults(const Json& schema, Json& value) {
       value.erase(held);
       held = value.end();
     }
-    // An explicit null where null is not allowed gives way to the default, or disappears.
+    // If null is not allowed, an explicit null is replaced by the default or dropped.
     const bool nullRefused = held != value.end() && held->is_null() && !flag(property, "nullable");
     if (initial != nullptr && (held == value.end() || nullRefused)) value[name] = *initial;
     const auto now = value.find(name);

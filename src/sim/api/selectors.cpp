@@ -10,7 +10,7 @@
 namespace trainyard::sim {
 namespace {
 
-// Grammar of k8s label selectors: requirements separated by commas that are not inside parentheses.
+// The grammar of label selectors: requirements separated by commas that are not inside parentheses.
 class LabelParser {
  public:
   explicit LabelParser(const std::string& text) : text_(text) {}
@@ -149,7 +149,7 @@ std::string fieldText(const Json& object, const std::string& path) {
     start = end + 1;
   }
   if (at == nullptr || at->is_null()) {
-    // Selectable booleans are compared in their text form even where the zero value is left out.
+    // Selectable booleans are compared in their text form even if the zero value is omitted.
     return path == "spec.unschedulable" || path == "spec.hostNetwork" ? "false" : "";
   }
   return at->is_string() ? at->get<std::string>() : at->dump();

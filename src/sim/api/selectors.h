@@ -25,7 +25,7 @@ struct FieldRequirement {
 
 class Selector {
  public:
-  // Either text may be empty. 400 for a text that does not parse or a field that `resource` does not offer.
+  // Either text may be empty. 400 for a text that does not parse or a field that `knownFields` lacks.
   [[nodiscard]] static Outcome<Selector> parse(const std::string& labels, const std::string& fields,
                                                const std::vector<std::string>& knownFields);
 

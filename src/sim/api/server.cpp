@@ -76,7 +76,7 @@ void ApiServer::Impl::installDefaults() {
            "necessary.");
   priority("system-node-critical", 2'000'001'000,
            "Used for system critical pods that must not be moved from their current node.");
-  // Nobody can have seen what came before.
+  // No client can have seen the history so far.
   store.forget();
 }
 

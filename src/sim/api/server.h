@@ -21,14 +21,14 @@ class Registry;     // the resource types of a server
 struct StoreEvent;  // one committed write
 
 struct ApiServerOptions {
-  std::vector<std::string> crds = {};  // texts of CustomResourceDefinitions, YAML
-  // Instead of them, read before by readTypes(): reading takes longer than a short simulation.
+  std::vector<std::string> crds = {};  // CustomResourceDefinitions, YAML
+  // Replaces `crds`, parsed earlier by readTypes(): parsing takes longer than a short simulation.
   std::shared_ptr<const Registry> types = nullptr;
   std::uint64_t seed = 1;             // of uids and generated names
   std::size_t historyLimit = 20'000;  // writes that a watch may lag behind before it gets 410
 };
 
-// A watch as it begins: the server calls `onLine` with one JSON document per event, possibly before
+// The callbacks of a watch. The server calls `onLine` with one JSON document per event, possibly before
 // openWatch() returns, and `onClosed` when it ends the watch itself.
 struct WatchSink {
   std::function<void(std::string line)> onLine;
@@ -37,48 +37,48 @@ struct WatchSink {
 
 struct WatchTicket {
   std::uint64_t id = 0;
-  // Of the request, when it named one: the caller closes the watch then, as the server has no timer of its
-  // own.
+  // The timeout in the request, if any. The caller closes the watch then, because the server has no timer of
+  // its own.
   std::optional<std::chrono::seconds> timeout = std::nullopt;
 };
 
-// A Kubernetes API server in memory, as far as training jobs lean on it: pods, services, configmaps, nodes,
+// A Kubernetes API server in memory, as far as training jobs need it: pods, services, configmaps, nodes,
 // namespaces, events, leases, priorityclasses, serviceaccounts, limitranges, resourcequotas and custom
-// resources. e2e/conformance holds it against the real one. Single-threaded and deterministic: the only time
-// is `clock`, the only randomness the seed. What it does not do: authentication, apply patches, CEL,
+// resources. e2e/conformance compares it with a real one. It is single-threaded and deterministic: `clock` is
+// its only time, and the seed its only randomness. Not supported: authentication, apply patches, CEL,
 // conversion, protobuf.
 class ApiServer {
  public:
   using Clock = std::function<base::WallTime()>;
 
-  // The built-in types and those of the CRDs, for any number of servers on one thread.
+  // Parses the built-in types and those of the CRDs, for any number of servers on one thread.
   [[nodiscard]] static base::Result<std::shared_ptr<const Registry>> readTypes(
       const std::vector<std::string>& crds);
-  // kInvalid names a CRD that cannot be read.
+  // kInvalid names an invalid CRD.
   [[nodiscard]] static base::Result<std::unique_ptr<ApiServer>> create(const ApiServerOptions& options,
                                                                        Clock clock);
   ~ApiServer();
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
 
-  // Any request but a watch.
+  // Handles any request except a watch.
   [[nodiscard]] net::HttpResponse handle(const net::HttpRequest& request);
 
   [[nodiscard]] static bool isWatch(const net::HttpRequest& request);
-  // The answer to a watch that is refused outright, or the ticket to close it with.
+  // Returns the answer to a refused watch, or the ticket that closes the watch.
   [[nodiscard]] tl::expected<WatchTicket, net::HttpResponse> openWatch(const net::HttpRequest& request,
                                                                        WatchSink sink);
-  // No callback runs after it. Does nothing for a watch that has ended.
+  // No callback runs afterwards. Does nothing for a watch that has ended.
   void closeWatch(std::uint64_t id);
-  // One bookmark to every watch that asked for them.
+  // Sends one bookmark to every watch that requested bookmarks.
   void sendBookmarks();
-  // One bookmark to this watch, if it asked for them: the real server sends it shortly before a watch times
-  // out.
+  // Sends one bookmark to this watch, if it requested them: a real server does so shortly before a watch
+  // times out.
   void sendBookmark(std::uint64_t id);
   // Ends every watch, as a restart of the server does.
   void endWatches();
 
-  // Forgets the past: open watches go on, new ones from an old version get 410, and so do page tokens.
+  // Drops the history: open watches continue; new ones from an old version and page tokens get 410.
   void compact();
   [[nodiscard]] std::uint64_t resourceVersion() const;
 

@@ -15,7 +15,7 @@
 
 namespace trainyard::sim {
 
-// Success of a request: a status code and a document.
+// A successful answer: a status code and a document.
 struct Answer {
   int status = 200;
   Json body;
@@ -27,10 +27,10 @@ struct DeleteOptions {
   std::string version;
   std::string propagation;  // "", Background, Foreground, Orphan
   bool dryRun = false;
-  bool cascadeAsked = false;  // the old way: orphanDependents: false
+  bool cascadeAsked = false;  // the old form: orphanDependents: false
 };
 
-// One request on its way through the server.
+// One request and its parsed parts.
 struct RequestInfo {
   const net::HttpRequest* http = nullptr;
   ApiPath path;
@@ -66,7 +66,7 @@ struct ApiServer::Impl {
   [[nodiscard]] Outcome<Answer> finalizeNamespace(const RequestInfo& info);
   [[nodiscard]] Outcome<Answer> scale(const RequestInfo& info);
   using Change = std::function<Outcome<Json>(const Json& old)>;
-  // Reads, changes, checks and stores one object. `change` works on the shape of info.type.
+  // Reads, changes, validates and stores one object. `change` gets and returns the form of info.type.
   [[nodiscard]] Outcome<Answer> update(const RequestInfo& info, const std::string& expectedUid,
                                        const Change& change);
 
@@ -74,7 +74,7 @@ struct ApiServer::Impl {
   [[nodiscard]] Outcome<DeleteOptions> deleteOptions(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Answer> remove(const RequestInfo& info);
   [[nodiscard]] Outcome<Answer> removeCollection(const RequestInfo& info);
-  // True: gone at once. The object is the last or the present state.
+  // Returns true if the object is gone at once, with its last or present state.
   [[nodiscard]] Outcome<std::pair<bool, ObjectPtr>> removeObject(const ResourceType& type,
                                                                  const ObjectKey& key,
                                                                  const DeleteOptions& options);
@@ -83,11 +83,11 @@ struct ApiServer::Impl {
 
   // Bodies.
   [[nodiscard]] Outcome<Json> parseBody(const RequestInfo& info, std::vector<std::string>& duplicates) const;
-  // A document from a client as an object of the type: members known, values typed, defaults filled in.
-  // `patched`: the document came out of a patch, whose mistakes are 422 instead of 400.
+  // Decodes a client's document as an object of the type: known members, typed values, defaults filled in.
+  // `patched` marks the result of a patch, for which errors are 422 instead of 400.
   [[nodiscard]] Outcome<Json> decode(const RequestInfo& info, Json document, bool patched,
                                      std::vector<std::string> complaints) const;
-  // Both: the request's body as an object.
+  // Parses and decodes the body of the request.
   [[nodiscard]] Outcome<Json> decodeBody(const RequestInfo& info) const;
   [[nodiscard]] Outcome<Json> decodeCustom(const RequestInfo& info, Json document,
                                            std::vector<std::string>& complaints) const;

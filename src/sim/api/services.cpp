@@ -41,7 +41,7 @@ class ServiceStrategy final : public Strategy {
   Outcome<void> admit(const AdmissionView& view, Json& service, const Json* old) const override {
     Json& spec = service["spec"];
     if (old != nullptr) {
-      // Who leaves the address out keeps the one given at creation.
+      // A client that omits the address keeps the one assigned at creation.
       for (const char* field : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
         if (!spec.contains(field)) copyMember(spec, old->at("spec"), field);
       }

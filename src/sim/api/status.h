@@ -12,7 +12,7 @@
 
 namespace trainyard::sim {
 
-// An answer that is not the object asked for.
+// An answer that is not the requested object.
 struct Failure {
   int code = 500;
   std::string reason;
@@ -23,7 +23,7 @@ struct Failure {
 template <typename T>
 using Outcome = tl::expected<T, Failure>;
 
-// One wrong field. `reason` is a metav1.CauseType: FieldValueInvalid, FieldValueRequired …
+// One invalid field. `reason` is a metav1.CauseType: FieldValueInvalid, FieldValueRequired …
 struct Cause {
   std::string reason;
   std::string field;
@@ -49,7 +49,7 @@ class Causes {
   std::vector<Cause> list_;
 };
 
-// Names what a failure is about: "pods" in group "", or "trainingjobs" in "trainyard.dev".
+// The resource that a failure refers to: "pods" in group "", or "trainingjobs" in "trainyard.dev".
 struct ResourceName {
   std::string group;
   std::string plural;
@@ -78,7 +78,7 @@ inline constexpr std::string_view kModified =
     "the object has been modified; please apply your changes to the latest version and try again";
 
 [[nodiscard]] Json statusObject(const Failure& failure);
-// What a delete answers when it does not return the object.
+// The answer to a delete that does not return the object.
 [[nodiscard]] Json successStatus(const ResourceName& resource, const std::string& name,
                                  const std::string& uid);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/sim: objects, their versions and the recent past.
+// Internal to src/sim: objects, their versions and the recent history.
 
 #include <cstdint>
 #include <deque>
@@ -26,17 +26,17 @@ struct StoreEvent {
   ObjectKey key;
   ObjectPtr before;
   ObjectPtr after;
-  // What a watcher of a deletion gets: the last state with the version of the deletion.
+  // What watchers of a deletion get: the last state with the version of the deletion.
   ObjectPtr last;
 };
 
-// All tables under one version counter, as etcd has it. Objects carry metadata.resourceVersion.
+// All tables with one version counter, as in etcd. Objects carry metadata.resourceVersion.
 class ApiStore {
  public:
   using Table = std::map<ObjectKey, ObjectPtr>;
   using Listener = std::function<void(const StoreEvent&)>;
 
-  // The past is kept for `historyLimit` writes.
+  // The history keeps `historyLimit` writes.
   explicit ApiStore(std::size_t historyLimit) : historyLimit_(historyLimit) {}
 
   [[nodiscard]] std::uint64_t version() const { return version_; }
@@ -45,16 +45,16 @@ class ApiStore {
   [[nodiscard]] ObjectPtr get(const std::string& table, const ObjectKey& key) const;
   [[nodiscard]] const Table& table(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, Table>& tables() const { return tables_; }
-  // The table as it was at `version`; nothing when that is forgotten.
+  // Returns the table as it was at `version`; nullopt if that is no longer in the history.
   [[nodiscard]] std::optional<Table> tableAt(const std::string& name, std::uint64_t version) const;
   [[nodiscard]] const std::deque<StoreEvent>& history() const { return history_; }
 
-  // Stores under the next version and tells the listener. Returns the stored object.
+  // Stores the object with the next version, calls the listener, and returns the stored object.
   ObjectPtr put(const std::string& table, const ObjectKey& key, Json object);
-  // Returns the last state, which carries the version of the deletion.
+  // Returns the last state, with the version of the deletion.
   ObjectPtr erase(const std::string& table, const ObjectKey& key);
 
-  // Forgets the past, as compaction does.
+  // Drops the history, as compaction does.
   void forget();
   void setListener(Listener listener) { listener_ = std::move(listener); }
 

@@ -12,7 +12,7 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kDeletePrefix = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrderPrefix = "$setElementOrder/";
 
-// The real server answers 500 without a reason to patches whose directives make no sense; so do we.
+// As the real server, returns 500 without a reason for patches with invalid directives.
 tl::unexpected<Failure> failPatch(std::string message) {
   return tl::unexpected<Failure>(Failure{500, "", std::move(message), nullptr});
 }
@@ -21,7 +21,7 @@ bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// What is left of a patch value that meets nothing to merge with. False: nothing.
+// Removes the directives of a patch value that has nothing to merge with. Returns false if nothing is left.
 bool stripDirectives(Json& value) {
   if (value.is_object()) {
     if (value.contains(kDirective)) return false;
@@ -60,7 +60,7 @@ const Json* findByKey(const Json& list, const std::string& key, const Json& valu
   return nullptr;
 }
 
-// Position of `item` in `order`, by merge key or by value; -1 when absent.
+// Returns the position of `item` in `order`, by merge key or by value; -1 if absent.
 std::ptrdiff_t position(const Json& order, const Json& item, const std::string& key) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool same = key.empty() ? order[i] == item : sameAt(order[i], item, {key});
@@ -69,8 +69,8 @@ std::ptrdiff_t position(const Json& order, const Json& item, const std::string& 
   return -1;
 }
 
-// New items stand before those that only the server has, unless the server's own order says otherwise:
-// odd, but what the real one does, and what a client sees.
+// New items precede items that only the server has, unless the server's own order differs. The real server
+// has the same unexpected order, and clients see it.
 Json orderMerged(const Json& merged, const Json& patchOrder, const Json& serverOrder,
                  const std::string& key) {
   std::vector<Json> fromPatch;

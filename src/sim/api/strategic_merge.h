@@ -8,8 +8,8 @@
 
 namespace trainyard::sim {
 
-// `original` changed by `patch`, lists merged as `type` says. Takes the directives $patch (replace, delete),
-// $retainKeys and $deleteFromPrimitiveList/; $setElementOrder/ is accepted and has no effect.
+// Returns `original` changed by `patch`; lists merge as `type` defines. Supports $patch (replace, delete),
+// $retainKeys and $deleteFromPrimitiveList/; $setElementOrder/ is accepted without effect.
 [[nodiscard]] Outcome<Json> strategicMerge(const StructType& type, const Json& original, const Json& patch);
 
 }  // namespace trainyard::sim

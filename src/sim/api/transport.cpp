@@ -57,7 +57,7 @@ namespace {
 
 using Shared = ApiServerTransport::Shared;
 
-// One watch. Lines travel in order: a delayed one holds back those after it.
+// One watch. Lines arrive in order: a delayed line delays those after it.
 class SimStream final : public net::StreamHandle, public std::enable_shared_from_this<SimStream> {
  public:
   SimStream(std::shared_ptr<Shared> shared, net::HttpRequest request, net::StreamCallbacks callbacks)
@@ -74,7 +74,7 @@ class SimStream final : public net::StreamHandle, public std::enable_shared_from
     });
   }
 
-  // The client is gone.
+  // The client has closed the watch.
   void cancel() {
     over_ = true;
     closeWatch();
@@ -181,11 +181,11 @@ class SimStream final : public net::StreamHandle, public std::enable_shared_from
   net::StreamCallbacks callbacks_;
   std::uint64_t watch_ = 0;
   base::Instant last_{};
-  bool ending_ = false;  // the end is on its way to the client
-  bool over_ = false;    // the client hears no more
+  bool ending_ = false;  // the end is being delivered to the client
+  bool over_ = false;    // the client gets no more lines
 };
 
-// What the client holds.
+// The client's handle.
 class Handle final : public net::StreamHandle {
  public:
   explicit Handle(std::shared_ptr<SimStream> stream) : stream_(std::move(stream)) {}
@@ -195,7 +195,7 @@ class Handle final : public net::StreamHandle {
   std::shared_ptr<SimStream> stream_;
 };
 
-// The answer a client waits for: the first of what comes and of its own patience.
+// The answer that a client waits for: the server's answer or its timeout, whichever comes first.
 class Pending final : public std::enable_shared_from_this<Pending> {
  public:
   Pending(const std::shared_ptr<Shared>& shared, Done done) : shared_(shared), done_(std::move(done)) {}
@@ -218,7 +218,7 @@ class Pending final : public std::enable_shared_from_this<Pending> {
   }
 
  private:
-  // Weak: the client's end is the end of its waiting.
+  // Weak: the end of the client ends its wait.
   std::weak_ptr<Shared> shared_;
   Done done_;
   base::TimerId timer_;
@@ -296,8 +296,8 @@ void ApiServerTransport::send(net::HttpRequest request, Done done) {
   const FaultPoint point = shared_->point(request);
   RequestFault fault = shared_->faultOf(point);
   const auto there = shared_->options.latency + fault.delayBefore;
-  // A request that is on its way arrives even when its sender dies meanwhile: that is what makes crashes
-  // hard.
+  // A request in flight arrives even if its sender is killed in the meantime, which is the difficult case of
+  // crashes.
   const auto pending = std::make_shared<Pending>(shared_, std::move(done));
   pending->giveUpAfter(request.timeout);
   shared_->executor.postAfter(there, [shared = shared_, request = std::move(request), step = point.step,

@@ -165,7 +165,7 @@ class RoundTrip {
     if (!value.is_string()) return wrong(value, "Time", path);
     const auto parsed = base::parseTime(value.get<std::string>());
     if (!parsed) return failBadRequest(path + ": " + parsed.error().message);
-    // RFC3339Micro is stricter than what any RFC 3339 reader takes: exactly six digits.
+    // RFC3339Micro is stricter than a general RFC 3339 reader: exactly six digits.
     const auto& text = value.get_ref<const std::string&>();
     const auto dot = text.find('.');
     if (micro && (dot == std::string::npos || text.find_first_not_of("0123456789", dot + 1) != dot + 7)) {
@@ -181,7 +181,7 @@ class RoundTrip {
 }  // namespace
 
 TypeTable::TypeTable(std::string_view text) {
-  // A line that begins with a space continues the one before.
+  // A line that begins with a space continues the previous one.
   std::vector<std::pair<StructType*, std::string>> bodies;
   for (const auto line : split(text, "\n")) {
     if (line.empty()) continue;

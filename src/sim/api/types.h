@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to src/sim: the built-in API types as tables, which decoding, pruning and strategic merge share.
+// Internal to src/sim: the built-in API types as tables, used by decoding, pruning and strategic merge.
 
 #include <map>
 #include <memory>
@@ -32,8 +32,8 @@ struct FieldType {
   };
   Kind kind = Kind::kAny;
   bool pointer = false;    // an explicit zero value is kept
-  bool always = false;     // written even when empty
-  bool mergeList = false;  // strategic merge: by `mergeKey`, as a set when that is empty
+  bool always = false;     // written even if empty
+  bool mergeList = false;  // strategic merge: by `mergeKey`, or as a set if it is empty
   bool retainKeys = false;
   std::string mergeKey;
   std::shared_ptr<const FieldType> element;  // of a list or map
@@ -47,8 +47,8 @@ struct StructType {
 
 class TypeTable {
  public:
-  // The text of builtin_types.cpp; a mistake in it is a bug, found by the first test that starts a
-  // server.
+  // The text of builtin_types.cpp. An error in it is a bug that the first test with a server
+  // finds.
   explicit TypeTable(std::string_view text);
   TypeTable(const TypeTable&) = delete;
   TypeTable& operator=(const TypeTable&) = delete;
@@ -64,13 +64,13 @@ class TypeTable {
 
 [[nodiscard]] const char* builtinTypeText();
 
-// What reading `value` into the Go struct and writing it again gives: unknown members dropped (their paths
-// are added to `unknown`), empty ones left out, quantities and times canonical. 400 for a value of the wrong
-// type.
+// Returns the result of reading `value` into the Go struct and writing it again: unknown members dropped
+// (their paths are added to `unknown`), empty ones omitted, quantities and times canonical. 400 for a value
+// of the wrong type.
 [[nodiscard]] Outcome<Json> roundTrip(const StructType& type, const Json& value,
                                       std::vector<std::string>& unknown);
 
-// "0.5" -> "500m", "1024Mi" -> "1Gi"; kInvalid when it is no quantity.
+// "0.5" -> "500m", "1024Mi" -> "1Gi"; kInvalid if it is not a quantity.
 [[nodiscard]] base::Result<std::string> canonicalQuantity(const std::string& text);
 
 }  // namespace trainyard::sim

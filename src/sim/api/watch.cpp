@@ -33,7 +33,7 @@ Json shown(const ResourceType& type, const Json& stored) {
   return object;
 }
 
-// One event as the watchers of one type see it. What several of them need is made once.
+// One event as the watchers of one type see it. Parts that several of them need are computed once.
 class WatchHub::Telling {
  public:
   Telling(const ResourceType& type, const StoreEvent& event) : type_(type), event_(event) {}
@@ -110,7 +110,7 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
 
 void WatchHub::deliver(Watch& watch, const StoreEvent& event, Telling& telling) {
   const Request& request = watch.request;
-  // An object that leaves the selection is deleted as far as this watcher can tell, and the other way round.
+  // For a watcher, an object that leaves its selection is deleted, and one that enters it is added.
   const bool was = telling.was(request.selector);
   const bool is = telling.is(request.selector);
   if (!was && !is) return;
@@ -119,7 +119,7 @@ void WatchHub::deliver(Watch& watch, const StoreEvent& event, Telling& telling) 
 }
 
 void WatchHub::publish(const StoreEvent& event) {
-  // A sink may close its own or another watch: walk by id, not by iterator.
+  // A sink may close its own or another watch: iterate by id, not by iterator.
   std::uint64_t next = 0;
   std::list<Telling> tellings;  // one for each version of the type that is watched
   while (true) {
@@ -140,7 +140,7 @@ void WatchHub::publish(const StoreEvent& event) {
 }
 
 void WatchHub::sendBookmark(Watch& watch, bool initial) const {
-  // A bookmark that tells nothing new is not sent.
+  // A bookmark without a new version is not sent.
   if (!watch.request.bookmarks || (!initial && watch.told >= store_.version())) return;
   watch.told = store_.version();
   const ResourceType& type = *watch.request.type;

@@ -13,7 +13,7 @@
 
 namespace trainyard::sim {
 
-// An object in the shape that a client of `type` sees, with apiVersion and kind.
+// Returns the object as clients of `type` see it, with apiVersion and kind.
 [[nodiscard]] Json shown(const ResourceType& type, const Json& stored);
 
 class WatchHub {
@@ -24,14 +24,14 @@ class WatchHub {
     std::string name;   // empty: every name
     Selector selector;
     bool bookmarks = false;
-    // Empty: from now, after the present state as ADDED events; "0" likewise.
+    // Empty: from now, after the present state as ADDED events; "0" has the same meaning.
     std::string fromVersion;
   };
 
   explicit WatchHub(ApiStore& store) : store_(store) {}
 
-  // A failure for a version that is none. A version that is forgotten gives a watch whose only event is an
-  // ERROR.
+  // Fails for an invalid version. A version that is no longer in the history yields a watch that delivers
+  // only an ERROR event.
   [[nodiscard]] Outcome<std::uint64_t> open(Request request, WatchSink sink);
   void close(std::uint64_t id) { watches_.erase(id); }
   void publish(const StoreEvent& event);
@@ -43,7 +43,7 @@ class WatchHub {
   struct Watch {
     Request request;
     WatchSink sink;
-    std::uint64_t told = 0;  // the version that the client knows of
+    std::uint64_t told = 0;  // the last version sent to the client
   };
 
   class Telling;

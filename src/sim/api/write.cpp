@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kLongestGeneratedBase = 58;
 
-// What only the server may say about a new object.
+// Removes the fields of a new object that only the server may set.
 void wipeSystemFields(Json& object) {
   Json& meta = object["metadata"];
   for (const char* field :
@@ -17,14 +17,14 @@ void wipeSystemFields(Json& object) {
   }
 }
 
-// True when nobody is left to wait for: the update that takes the last finalizer away deletes the object.
+// Returns true if nothing delays the deletion: the update that removes the last finalizer deletes the object.
 bool deletesObject(const Json& old, const Json& object) {
   if (findPath(old, {"metadata", "deletionTimestamp"}) == nullptr) return false;
   if (!listAt(object, {"metadata", "finalizers"}).empty()) return false;
   return intAt(old, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) == 0;
 }
 
-// Rules of metadata on update that no strategy changes.
+// The rules for metadata on update that apply to every strategy.
 void keepSystemFields(const Json& old, Json& object) {
   Json& meta = object["metadata"];
   const Json& before = old.at("metadata");
@@ -112,7 +112,7 @@ Outcome<Json> ApiServer::Impl::decode(const RequestInfo& info, Json document, bo
     return failBadRequest(
         fmt::format("the object provided is unrecognized (must be of type {})", type.name.kind));
   }
-  // Not ours to keep: field ownership belongs to apply patches.
+  // Not kept: field ownership is needed only for apply patches, which are not supported.
   if (const auto meta = document.find("metadata"); meta != document.end() && meta->is_object()) {
     meta->erase("managedFields");
     meta->erase("selfLink");
@@ -139,7 +139,7 @@ Outcome<Json> ApiServer::Impl::decode(const RequestInfo& info, Json document, bo
   }
   Json stored = type.toStored != nullptr ? type.toStored(*object) : *std::move(object);
   stored.erase("apiVersion");
-  // A wrong kind stays, to be found when the object is checked.
+  // A wrong kind stays, so that validation finds it.
   if (textAt(stored, {"kind"}) == type.name.kind) stored.erase("kind");
   type.strategy->defaults(stored);
   return stored;
@@ -271,7 +271,7 @@ Outcome<Answer> ApiServer::Impl::update(const RequestInfo& info, const std::stri
   copyMember(object["metadata"], old->at("metadata"), "resourceVersion");
   if (deletesObject(*old, object)) {
     if (info.dryRun) return Answer{200, shown(type, object)};
-    // The stored object goes, and watchers see it as it was last stored; the client sees what it wrote.
+    // Watchers get the object as it was last stored; the client gets what it wrote.
     const ObjectPtr last = store.erase(type.table, key);
     object["metadata"]["resourceVersion"] = textAt(*last, {"metadata", "resourceVersion"});
     return Answer{200, shown(type, object)};
@@ -295,7 +295,7 @@ Outcome<Answer> ApiServer::Impl::bind(const RequestInfo& info) {
   const std::string node = textAt(*binding, {"target", "name"});
   const std::string kind = textAt(*binding, {"target", "kind"});
   if (node.empty() || (!kind.empty() && kind != "Node")) {
-    // An aggregate of field errors that nobody turned into a status: the real server answers 500.
+    // The real server answers 500, because it does not convert this aggregate of field errors to a status.
     return tl::unexpected<Failure>(Failure{500, "", "target.name: Required value", nullptr});
   }
   const ObjectPtr old = store.get("pods", info.key());

@@ -15,7 +15,7 @@
 namespace trainyard::sim {
 namespace {
 
-// Kinds that users and tests create; the API's discovery would be the general way.
+// The kinds that users and tests create; discovery would be the general solution.
 struct KnownKind {
   std::string_view apiVersion;
   std::string_view kind;
@@ -36,9 +36,9 @@ constexpr KnownKind kKinds[] = {
 
 }  // namespace
 
-// One program's connection to the API server.
+// The connection of one program to the API server.
 struct SimulatedCluster::Client {
-  // The network goes on while the client, on an executor of its own, may stand still.
+  // The network stays active while the client, with its own executor, may be paused.
   Client(ApiServer& server, base::Executor& network, base::Executor& executor,
          TransportOptions transportOptions, base::Rng rng, const base::Logger& log)
       : transport(server, network, transportOptions),
@@ -218,7 +218,7 @@ int SimulatedCluster::startOperator() {
       operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, process->executor,
                                         process->metrics, rng_.split(), log_.named(name)});
   process->client->api.guardWrites([instance = process->instance.get()] { return instance->leading(); });
-  // Whoever loses the lease ends its process; its Deployment starts it anew.
+  // A process that loses the lease ends; its Deployment restarts it.
   process->instance->onLeadershipLost([this, number] {
     killOperator(number);
     loop_.postAfter(std::chrono::seconds(1), [this] { startOperator(); });
@@ -231,7 +231,7 @@ int SimulatedCluster::startOperator() {
 void SimulatedCluster::killOperator(int number) {
   const auto found = operators_.find(number);
   if (found == operators_.end()) return;
-  // Its own call may have led here, so that it may be destroyed only from the loop.
+  // A call of the operator itself may lead here, so it is destroyed later, on the loop.
   dying_.push_back(std::move(found->second));
   operators_.erase(found);
   loop_.post([this] { dying_.clear(); });

@@ -32,24 +32,24 @@ namespace trainyard::sim {
 
 struct ClusterOptions {
   std::uint64_t seed = 1;
-  // Of every client's connection; drawn once for each client between half and twice this.
+  // The latency of every client's connection, drawn once for each client between half and twice this value.
   std::chrono::microseconds latency{500};
   std::chrono::microseconds watchLag{2'000};
   bool extender = true;
-  // The server's types, where many clusters share them on one thread; null: read for this one.
+  // The server's types, if many clusters share them on one thread; null: parsed for this cluster.
   std::shared_ptr<const Registry> types = nullptr;
   core::Settings settings = {};
-  model::Policy policy = {};  // that operators begin with
+  model::Policy policy = {};  // the initial policy of operators
   model::ProvisioningPolicy provisioning = {};
   SchedulerOptions scheduler = {};
   KubeletOptions kubelet = {};
   NodeLifecycleOptions nodeLifecycle = {};
   InvariantLimits invariants = {};
-  // What goes wrong, for operators and for everybody else; outlive the cluster.
+  // The faults of operators and of all other clients; they must outlive the cluster.
   FaultPlan* operatorFaults = nullptr;
   FaultPlan* otherFaults = nullptr;
   FaultCounts* faultCounts = nullptr;
-  base::LogSink* log = nullptr;  // nullptr: nowhere
+  base::LogSink* log = nullptr;  // null: no log
   base::LogLevel logLevel = base::LogLevel::kInfo;
 };
 
@@ -65,7 +65,7 @@ struct NodeShape {
 
 // A whole cluster in one process, on virtual time: API server, garbage collection, kube-scheduler with the
 // guard as its extender, kubelets, node controller, and any number of operators, each with its own lagging
-// connection. Deterministic: the same options and calls give the same run.
+// connection. Deterministic: equal options and calls yield equal runs.
 class SimulatedCluster {
  public:
   [[nodiscard]] static base::Result<std::unique_ptr<SimulatedCluster>> create(ClusterOptions options);
@@ -83,39 +83,39 @@ class SimulatedCluster {
   [[nodiscard]] Kubelets& kubelets() { return *kubelets_; }
   [[nodiscard]] model::Snapshot snapshot() const { return observer_->snapshot(loop_.wallNow()); }
 
-  // Adds nodes n0000, n0001 …, numbering on from those added before; racks, blocks and zones fill in that
-  // order. They become ready a little later. An error tells what the API server refused.
+  // Adds nodes n0000, n0001 …, numbered after those added before; racks, blocks and zones are filled in that
+  // order. They become ready a little later. An error is the API server's refusal.
   [[nodiscard]] base::Result<void> addNodes(int count, const NodeShape& shape = {});
-  // A user's request, carried out at once. Answers other than 2xx are errors.
+  // Executes a user's request immediately. Answers other than 2xx are errors.
   base::Result<std::string> request(net::Method method, const std::string& path, const std::string& body = {},
                                     const std::string& contentType = "application/json");
-  // Creates an object in the place that its apiVersion, kind and namespace (else `ns`) say.
+  // Creates an object at the path of its apiVersion, kind and namespace (or `ns`).
   base::Result<std::string> create(const std::string& json, std::string_view ns = "default");
-  // Every document of a YAML text as JSON.
+  // Converts every document of a YAML text to JSON.
   [[nodiscard]] static base::Result<std::vector<std::string>> documents(const std::string& yaml);
 
-  // Starts one more operator process; its number names it from now on.
+  // Starts one more operator process; the returned number identifies it.
   int startOperator();
-  // Ends it without a word, as kill -9 does: what it had sent arrives, what it would have heard it does not.
-  // Takes effect a task later, so that an operator's own calls may lead here.
+  // Kills it without notice, as kill -9 does: requests in flight arrive, answers to it are lost. It takes
+  // effect one task later, because an operator's own calls may lead here.
   void killOperator(int number);
-  // Asks it to end in order; it is gone when that is done.
+  // Asks it to terminate gracefully; it is removed when that is done.
   void stopOperator(int number);
-  // Stands still, as a process that got SIGSTOP does, until it is told to go on. What it had sent arrives.
+  // Pauses it until resumeOperator(), as SIGSTOP does. Requests in flight arrive.
   void pauseOperator(int number);
   void resumeOperator(int number);
   [[nodiscard]] std::vector<int> operators() const;
-  // The one that leads, if one does.
+  // Returns the number of the leader; nullopt if there is none.
   [[nodiscard]] std::optional<int> leader() const;
-  // What an operator's /metrics would answer.
+  // Returns the answer of an operator's /metrics.
   [[nodiscard]] std::string metricsOf(int number) const;
-  // Down, kube-scheduler's calls of the extender fail; it comes back without its memory.
+  // While it is down, kube-scheduler's calls of the extender fail; it comes back without its memory.
   void setExtenderUp(bool up);
 
-  // Runs one task, then checks the invariants that depend on time; false when nothing happens before `limit`.
+  // Runs one task, then checks the invariants that depend on time; false if nothing is due before `limit`.
   bool step(base::Instant limit = base::Instant::max());
   void runFor(base::Instant::duration span);
-  // Runs until `done` holds; false when it does not within `limit`.
+  // Runs until `done` is true; returns false if it is not within `limit`.
   bool runUntilTrue(const std::function<bool()>& done, base::Instant::duration limit);
 
  private:

@@ -5,7 +5,7 @@
 
 namespace trainyard::sim {
 
-// The resource definitions of crds/, as they were when this was built.
+// The resource definitions of crds/ at build time.
 [[nodiscard]] const std::vector<std::string>& clusterCrds();
 
 }  // namespace trainyard::sim

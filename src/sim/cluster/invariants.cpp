@@ -24,8 +24,8 @@ const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments
   return nullptr;
 }
 
-// Whether a pod of these requests takes what is not there. What it does not ask for may be short without its
-// doing: a device plug-in that restarts leaves a node with less than its pods hold.
+// Returns true if a pod with these requests exceeds the free capacity. Resources that it does not request may
+// be short for other reasons: a restarting device plug-in leaves a node with less than its pods hold.
 bool overdraws(const model::Resources& free, const model::Resources& requests) {
   const auto over = [](std::int64_t left, std::int64_t wants) { return left < 0 && wants > 0; };
   return over(free.cpu.value, requests.cpu.value) || over(free.memory.value, requests.memory.value) ||

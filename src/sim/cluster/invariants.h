@@ -14,26 +14,26 @@
 namespace trainyard::sim {
 
 struct InvariantLimits {
-  // How long a gang may have some, but too few, of its members let go: what the protocol needs for a release
-  // or an abort, including a change of the leader in between.
+  // How long only a part of a gang, fewer members than it needs, may be released: the time that the protocol
+  // takes for a release or an abort, including a change of the leader in between.
   std::chrono::seconds partlyReleased{240};
-  // How long kube-scheduler may not know that a node has less than before.
+  // How long kube-scheduler may be unaware that the capacity of a node has shrunk.
   std::chrono::seconds shrinkUnknown{3};
 };
 
-// What must hold at every moment, whatever fails; looked at after every single write.
-//  - no node is given more than it has, or had a moment ago
-//  - a member of a gang has one pod, and it is bound to no other node than the record says
-//  - of a gang, 0 or at least minAvailable members have been let go, except for a bounded time in between
+// What must hold at every moment, whatever fails; checked after every write.
+// - no node is assigned more than it has, or had a moment ago
+// - each member of a gang has one pod, bound to no other node than the recorded one
+// - 0 or at least minAvailable members of a gang are released, except for a bounded time in between
 class Invariants {
  public:
   Invariants(ClusterObserver& observer, base::Executor& executor, InvariantLimits limits = {});
 
-  // Everything that was broken so far, in order of time, each with the time it was found.
+  // All violations so far, in order of time, each with its time.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
-  // Looks at what breaks by the passing of time alone.
+  // Checks the invariants that are violated by the passing of time alone.
   void checkTime();
-  // What is left over although nothing is under way: no proposal, no gated pod, no pod of a job that is gone.
+  // What is left although nothing is in progress: no proposal, no gated pod, no pod of a deleted job.
   [[nodiscard]] std::vector<std::string> leftovers() const;
 
  private:
@@ -50,9 +50,9 @@ class Invariants {
   base::Executor& executor_;
   InvariantLimits limits_;
   std::map<model::NodeName, model::Resources> used_;
-  // What a node had until then: kube-scheduler may bind by it until the news of less reaches it.
+  // The capacity of a node before it shrank: kube-scheduler may bind by it until it gets the update.
   std::map<model::NodeName, std::pair<model::Resources, base::Instant>> hadUntil_;
-  std::map<model::Uid, std::map<std::string, PodPtr>> members_;  // of each job by pod name
+  std::map<model::Uid, std::map<std::string, PodPtr>> members_;  // by job, then by pod name
   std::map<model::Uid, base::Instant> partlySince_;
   std::set<model::Uid> partlyReported_;
   std::vector<std::string> violations_;

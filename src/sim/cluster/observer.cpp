@@ -33,7 +33,7 @@ base::Result<void> ClusterObserver::watch(const kube::ResourceType& type, kube::
       case codec::WatchEventType::kError: return;
     }
   };
-  // A server that ends every watch must not blind those who look for what it does wrong.
+  // A server that ends every watch must not blind the invariants that check it.
   lines.onClosed = [this, type, &sink] { static_cast<void>(watch(type, sink)); };
   const auto ticket = server_.openWatch({.target = type.collection() + "?watch=1"}, std::move(lines));
   if (!ticket) {

@@ -13,7 +13,7 @@
 
 namespace trainyard::sim {
 
-// Sees every write at the moment it happens, without the lag that everybody else has: for checks and stories.
+// Sees every write at the moment of the write, without the lag of other clients: for checks and stories.
 class ClusterObserver {
  public:
   ClusterObserver(ApiServer& server, const base::Logger& log);
@@ -21,7 +21,7 @@ class ClusterObserver {
   ClusterObserver(const ClusterObserver&) = delete;
   ClusterObserver& operator=(const ClusterObserver&) = delete;
 
-  // The present state is shown as changes from nothing. Listeners registered before see it.
+  // Reports the present state as creations. Listeners registered before get them.
   [[nodiscard]] base::Result<void> start();
 
   [[nodiscard]] kube::ClusterCache& cache() { return cache_; }

@@ -20,7 +20,7 @@ void PausableExecutor::deliver(const std::shared_ptr<State>& state, base::Task t
   }
 }
 
-// One at a time by the world's loop: a task may pause the process again.
+// The world's loop runs the tasks one at a time, because a task may pause the process again.
 void PausableExecutor::resume() {
   if (!state_->paused) return;
   state_->paused = false;
@@ -32,7 +32,7 @@ void PausableExecutor::resume() {
       post(std::move(each.second));
       continue;
     }
-    // Still to be cancelled under its old name by those that run before it.
+    // Tasks that run before it may still cancel it under its old id.
     state_->due.insert(timer);
     world_.post([state = state_, timer, task = std::move(each.second)]() mutable {
       if (state->due.erase(timer) != 0) deliver(state, std::move(task), timer);

@@ -11,19 +11,19 @@
 
 namespace trainyard::sim {
 
-// The event loop of one process that can be stopped, as SIGSTOP does, on the clock of everybody: while it is
-// paused time goes on, and what was due runs in its old order once it goes on.
+// The event loop of one process that can be paused, as by SIGSTOP, on the shared virtual clock. Time
+// continues while it is paused; tasks that became due run in their order after resume().
 class PausableExecutor final : public base::Executor {
  public:
   explicit PausableExecutor(base::Executor& world) : world_(world) {}
-  // What is still to run is forgotten.
+  // Pending tasks are dropped.
   ~PausableExecutor() override;
 
   void pause() { state_->paused = true; }
   void resume();
   [[nodiscard]] bool paused() const { return state_->paused; }
 
-  // Runs a task now, or when the process goes on; never once it is gone. May outlive this object.
+  // Runs a task now or after the pause, and never after this object is gone. The result may outlive it.
   [[nodiscard]] std::function<void(base::Task)> door() const;
 
   void post(base::Task task) override;
@@ -33,12 +33,12 @@ class PausableExecutor final : public base::Executor {
   [[nodiscard]] base::WallTime wallNow() const override { return world_.wallNow(); }
 
  private:
-  // Outlives this object in the tasks that the world still holds.
+  // Kept alive by the tasks that the world's loop still holds.
   struct State {
     bool paused = false;
     bool gone = false;
     std::deque<std::pair<std::uint64_t, base::Task>> held;  // with the timer; 0: no timer
-    std::set<std::uint64_t> due;                            // timers of a pause that is over, not run yet
+    std::set<std::uint64_t> due;                            // timers of an ended pause, not run yet
   };
   static void deliver(const std::shared_ptr<State>& state, base::Task task, std::uint64_t timer = 0);
 

@@ -47,7 +47,7 @@ base::Result<Submission> readDocument(const std::string& file, const std::string
   return one;
 }
 
-// Of each file its objects.
+// Returns the objects of each file.
 base::Result<std::vector<std::vector<Submission>>> readFiles(const SandboxOptions& options) {
   const auto script = parseScript(options.script.text, options.script.name);
   if (!script) return base::fail(script.error());
@@ -71,7 +71,7 @@ base::Result<std::vector<std::vector<Submission>>> readFiles(const SandboxOption
   return all;
 }
 
-// Lets the cluster's time pass `speed` times as fast as ours.
+// Runs the cluster's time `speed` times as fast as real time.
 class Pace {
  public:
   Pace(SimulatedCluster& cluster, double speed)
@@ -80,7 +80,7 @@ class Pace {
         began_(std::chrono::steady_clock::now()),
         from_(cluster.loop().now()) {}
 
-  // Until `done` holds or the cluster's time reaches `end`.
+  // Runs until `done` is true or the cluster's time reaches `end`.
   void run(const std::function<bool()>& done, base::Instant end) {
     while (!done() && cluster_.loop().now() < end) {
       base::Instant until = end;

@@ -10,7 +10,7 @@
 
 namespace trainyard::sim {
 
-// One YAML file of any number of documents.
+// A YAML file with any number of documents.
 struct SandboxFile {
   std::string name;
   std::string text;
@@ -19,19 +19,19 @@ struct SandboxFile {
 struct SandboxOptions {
   int nodes = 24;
   int gpus = 8;       // of each node
-  double speed = 10;  // seconds of the cluster for each second here; 0: as fast as it goes
-  bool once = false;  // every job must say how it ends, and must end so
+  double speed = 10;  // seconds of the cluster per real second; 0: unlimited
+  bool once = false;  // every job must have an expected phase and end in it
   bool colours = false;
   std::uint64_t seed = 1;
   std::chrono::seconds pause{1};       // of the cluster, between two files
   std::chrono::seconds timeout{1800};  // of the cluster; for `once`
   std::vector<SandboxFile> files;
-  SandboxFile script;  // how their jobs go, as their nodes run nothing: sandbox_script.h; may be empty
+  SandboxFile script;  // how jobs run, because nodes run no programs: sandbox_script.h; may be empty
 };
 
-// Runs the jobs of the files on a simulated cluster with the real operator, printing what happens. Returns
-// whether every job ended as the script or its annotation trainyard.dev/expect-phase says (always true
-// without `once`). An error names the file and what is wrong with it.
+// Runs the jobs of the files on a simulated cluster with the real operator and prints what happens. Returns
+// true if every job ended as the script or its annotation trainyard.dev/expect-phase requires (always true
+// without `once`). An error names the file and the reason.
 [[nodiscard]] base::Result<bool> runSandbox(const SandboxOptions& options,
                                             const std::function<void(const std::string& line)>& print);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kEnds = "ends";
 
-// Objects that are none are for the API server to refuse.
+// Invalid objects are left for the API server to refuse.
 void note(Json& object, const std::string& key, const Json& value) {
   Json* at = &object;
   for (const char* member : {"metadata", "annotations"}) {

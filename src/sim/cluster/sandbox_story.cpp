@@ -10,7 +10,7 @@ namespace trainyard::sim {
 namespace {
 
 constexpr const char* kRackLabel = "cloud.provider.com/topology-rack";
-// A waiting job's message moves with every change of the cluster; this is how often it is worth a line.
+// A pending job's message changes with every change of the cluster; this is the interval of its lines.
 constexpr base::Instant::duration kMessageEvery = std::chrono::seconds(3);
 
 bool isEnd(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
@@ -27,7 +27,7 @@ std::string plural(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "4 worker x 8 GPUs, 2 ps".
+// Formats "4 worker x 8 GPUs, 2 ps".
 std::string shapeOf(const model::Job& job) {
   std::string text;
   for (const model::Role& role : job.spec.roles) {

@@ -15,24 +15,24 @@
 
 namespace trainyard::sim {
 
-// The phase that a job of a story should end with.
+// The phase that a job of a story is expected to end with.
 inline constexpr const char* kExpectAnnotation = "trainyard.dev/expect-phase";
 
-// Tells, line by line, what happens to training jobs: submitted, waiting and why, placed where, running,
+// Prints, line by line, what happens to training jobs: submitted, pending and why, placed where, running,
 // ended.
 class SandboxStory {
  public:
   using Print = std::function<void(const std::string& line)>;
 
-  // Begins to listen at once; `observer` must be started later.
+  // Registers its listeners at once; `observer` must be started later.
   SandboxStory(ClusterObserver& observer, base::Executor& executor, Print print, bool colours);
 
   void tell(std::string_view who, std::string_view text, std::string_view colour = "");
-  // A job that was just created. `expected`: the phase it should end with, empty when nobody said.
+  // Announces a new job. `expected` is the phase that it should end with; empty if there is none.
   void submitted(const model::ObjectKey& job, std::string expected, std::string_view source);
-  // Every job has ended, or has come to the phase that it should stay in.
+  // Returns true if every job has ended, or has reached the phase that it should stay in.
   [[nodiscard]] bool settled() const;
-  // A table of all jobs; true when each one that has an expectation met it.
+  // Prints a table of all jobs; returns true if every expectation is met.
   bool summary();
 
  private:
@@ -41,7 +41,7 @@ class SandboxStory {
   struct Told {
     std::string expected;
     std::string phase;
-    std::string reason;  // of the last word on why it waits
+    std::string reason;  // of the last message about why it is pending
     std::string message;
     std::string waitedFor;
     base::Instant toldWait{};

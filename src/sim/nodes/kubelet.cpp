@@ -51,7 +51,7 @@ void Kubelets::nodeChanged(const std::shared_ptr<const model::Node>& node) {
   deps_.executor.postAfter(options_.nodeReadyAfter, [this, name = node->name, alive = alive_] {
     if (*alive && isUp(name)) reportReady(name);
   });
-  // Its kubelet may have been shown the pods before the node.
+  // Its kubelet may have received the pods before the node.
   for (const PodPtr& pod : pods_.all()) {
     if (pod->pod.node == node->name) look(*pod);
   }
@@ -100,7 +100,7 @@ void Kubelets::podChanged(const PodPtr& before, const PodPtr& after) {
   if (after && after->pod.bound()) look(*after);
 }
 
-// What the kubelet of the pod's node does next.
+// Takes the next step of the pod's kubelet.
 void Kubelets::look(const KubeletPod& pod) {
   if (!isUp(pod.pod.node) || nodes_.find(pod.pod.node) == nullptr) return;
   const auto [at, added] = work_.try_emplace(pod.pod.uid);
@@ -171,7 +171,7 @@ void Kubelets::runUntilEnd(const KubeletPod& pod, Work& work) {
   });
 }
 
-// It has read that it is no member any more.
+// The pod has read that it is no longer a member.
 void Kubelets::leave(const KubeletPod& pod, Work& work) {
   if (work.stage == Stage::kLeaving || work.stage == Stage::kEnded) return;
   deps_.executor.cancel(work.timer);
@@ -185,7 +185,7 @@ void Kubelets::leave(const KubeletPod& pod, Work& work) {
   });
 }
 
-// Deleted: the containers get their signal, then the pod reaches a final phase, and only then it goes.
+// Deleted: the containers are signalled, then the pod reaches a final phase, and only then it is removed.
 void Kubelets::stop(const KubeletPod& pod, Work& work) {
   const bool runs = pod.pod.phase == model::PodPhase::kRunning && work.stage != Stage::kEnded;
   const bool nothingToEnd = pod.pod.finished() || work.stage == Stage::kSeen;
@@ -227,7 +227,7 @@ void Kubelets::later(Work& work, const model::Uid& uid, base::Instant::duration 
     const PodPtr pod = pods_.find(mine.key);
     if (!pod || pod->pod.uid != uid) return;
     if (!isUp(mine.node)) {
-      // What was due is looked at again when the kubelet is back.
+      // Due steps are checked again when the kubelet is back.
       mine.stage = Stage::kSeen;
       return;
     }

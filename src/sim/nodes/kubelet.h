@@ -22,16 +22,16 @@ namespace trainyard::sim {
 
 struct KubeletOptions {
   std::chrono::microseconds nodeReadyAfter{100'000};
-  // Pulling images, starting containers: drawn anew for each pod between once and twice this.
+  // For pulling images and starting containers: drawn for each pod between one and two times this value.
   std::chrono::microseconds startTime{200'000};
-  // How long a container takes to end after SIGTERM where its annotation says nothing; the pod's grace
+  // The time from SIGTERM to the end of a container if its annotation does not set one; the pod's grace
   // period is the limit.
   std::chrono::microseconds stopTime{200'000};
 };
 
-// The kubelets of all nodes. A node becomes ready; a pod bound to it is admitted if the node really has room,
-// runs, ends by its annotations (the same as those of the simulated nodes in e2e/manifests/stages.yaml), and
-// is taken away when it is deleted: its containers end, its status says so, then it goes.
+// The kubelets of all nodes. A node becomes ready. A pod bound to it is admitted if the node has the
+// capacity, runs, and ends as its annotations request (as on the nodes of e2e/manifests/stages.yaml). If it
+// is deleted, its containers end, its status changes, and then it is removed.
 class Kubelets {
  public:
   struct Dependencies {
@@ -47,11 +47,11 @@ class Kubelets {
   Kubelets& operator=(const Kubelets&) = delete;
 
   void start();
-  // A kubelet that is down does nothing and is not heard of; its containers go on. Coming back, it catches
-  // up.
+  // A kubelet that is down does nothing and sends no heartbeat; its containers run on. When it is back, it
+  // catches up.
   void setUp(const model::NodeName& node, bool up);
   [[nodiscard]] bool isUp(const model::NodeName& node) const { return !down_.contains(node); }
-  // Pods that a kubelet refused for want of room, since the start.
+  // The number of pods since the start that a kubelet refused for lack of capacity.
   [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
 
  private:
@@ -76,7 +76,7 @@ class Kubelets {
   void leave(const KubeletPod& pod, Work& work);
   void stop(const KubeletPod& pod, Work& work);
   void remove(const model::ObjectKey& pod, const model::Uid& uid);
-  // Later, if the pod is still that one and its kubelet up.
+  // Runs `step` after the delay if the pod is still the same and its kubelet is up.
   void later(Work& work, const model::Uid& uid, base::Instant::duration delay,
              std::function<void(const KubeletPod&, Work&)> step);
   void patchStatus(const KubeletPod& pod, std::string patch, std::function<void(bool good)> done);

@@ -29,7 +29,7 @@ std::vector<KubeletContainer> readContainers(JsonValue pod, const char* list) {
   return containers;
 }
 
-// How long the taint manager leaves a pod on a node that is lost.
+// Returns how long the taint manager leaves a pod on an unreachable node.
 std::optional<std::chrono::seconds> readToleration(JsonValue pod) {
   std::optional<std::chrono::seconds> shortest;
   bool tolerated = false;
@@ -46,7 +46,7 @@ std::optional<std::chrono::seconds> readToleration(JsonValue pod) {
   return tolerated ? shortest : std::chrono::seconds(0);
 }
 
-// As a member reads its file: who is beyond the size of its role does not belong to the job.
+// Returns true if the pod's index exceeds the size of its role in its membership: it left the job.
 bool readDismissed(JsonValue pod, const model::Pod& member) {
   const std::string text = textAt(pod, {"metadata", "annotations", model::kMembershipAnnotation});
   if (text.empty() || !member.member) return false;

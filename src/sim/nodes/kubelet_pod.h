@@ -18,7 +18,7 @@ struct KubeletContainer {
   bool sidecar = false;  // an init container with restartPolicy Always
 };
 
-// A pod as its node's kubelet keeps it, with what the annotations ask of a simulated one.
+// A pod as its kubelet keeps it, with the behaviour that its annotations request.
 struct KubeletPod {
   model::Pod pod;
   std::vector<KubeletContainer> initContainers;
@@ -29,26 +29,26 @@ struct KubeletPod {
   std::optional<std::chrono::microseconds> runFor;  // sim.trainyard.dev/run-for; absent: until it is deleted
   // sim.trainyard.dev/stop-for: from SIGTERM to its end; absent: KubeletOptions::stopTime.
   std::optional<std::chrono::microseconds> stopFor;
-  // By its membership (model/membership.h) it is no member of its job any more. It ends by itself, with exit
-  // code 0, after sim.trainyard.dev/leave-for: absent, at once; "never": it does not care.
+  // Its membership (model/membership.h) excludes it from its job. It then ends by itself with exit code 0,
+  // after sim.trainyard.dev/leave-for; if that is absent, at once; if it is "never", not at all.
   bool dismissed = false;
   std::optional<std::chrono::microseconds> leaveFor = std::chrono::microseconds(0);
   int exitCode = 0;        // sim.trainyard.dev/exit-code
   std::string exitReason;  // sim.trainyard.dev/reason
 };
 
-// kInvalid names the annotation that makes no sense.
+// kInvalid names the invalid annotation.
 [[nodiscard]] base::Result<KubeletPod> decodeKubeletPod(std::string_view json);
 
-// "1m30s", "500ms", "1.5h": Go's durations without sign, down to microseconds.
+// Parses "1m30s", "500ms", "1.5h": Go's durations without sign, down to microseconds.
 [[nodiscard]] base::Result<std::chrono::microseconds> parseGoDuration(std::string_view text);
 
 // Status patches, as strategic merge patches of pods/status.
 [[nodiscard]] std::string runningPatch(const KubeletPod& pod, std::string_view podIp, base::WallTime now);
-// The containers end with `exitCode`: Succeeded for 0, else Failed.
+// The containers end with `exitCode`: Succeeded for 0, otherwise Failed.
 [[nodiscard]] std::string endedPatch(const KubeletPod& pod, int exitCode, std::string_view reason,
                                      base::WallTime started, base::WallTime now);
-// Never started: phase Failed without any container.
+// The pod never started: phase Failed without any container.
 [[nodiscard]] std::string refusedPatch(const KubeletPod& pod, std::string_view reason,
                                        std::string_view message, base::WallTime now);
 

@@ -59,7 +59,7 @@ void NodeLifecycle::nodeChanged(const model::Node& node) {
   }
   if (node.unschedulable) wanted.push_back({kUnschedulable, "", model::TaintEffect::kNoSchedule});
   if (!node.ready) {
-    // One that was ready before has fallen silent; a new one has not spoken yet.
+    // A node that was ready before has become unreachable; a new one has not reported yet.
     const char* key = silentSince_.contains(node.name) ? kUnreachable : kNotReady;
     wanted.push_back({key, "", model::TaintEffect::kNoSchedule});
     if (key == kUnreachable) wanted.push_back({key, "", model::TaintEffect::kNoExecute});
@@ -82,7 +82,7 @@ void NodeLifecycle::taint(const model::Node& node, std::vector<model::Taint> wan
     if (!each.value.empty()) entry["value"] = each.value;
     taints.push_back(entry);
   }
-  // A merge patch replaces the list whole; nobody else taints in the simulation.
+  // A merge patch replaces the list as a whole; no other client sets taints in the simulation.
   const Json patch = {{"metadata", {{"uid", node.uid.str()}}}, {"spec", {{"taints", taints}}}};
   deps_.api.patch(kube::PatchType::kMerge, kube::kNodes.object("", node.name.str()), dumpJson(patch),
                   [](const base::Result<kube::ApiResponse>&) {});
@@ -93,7 +93,7 @@ void NodeLifecycle::watchHeartbeats() {
   for (const auto& node : nodes_.all()) {
     if (deps_.isUp(node->name)) {
       silentSince_.erase(node->name);
-      // A patch of ours may have been lost.
+      // An earlier patch may have been lost.
       nodeChanged(*node);
       continue;
     }

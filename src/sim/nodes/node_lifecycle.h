@@ -19,11 +19,11 @@ namespace trainyard::sim {
 struct NodeLifecycleOptions {
   std::chrono::milliseconds monitorPeriod{5'000};
   std::chrono::milliseconds monitorGrace{50'000};  // silence of a kubelet until its node is Unknown
-  std::chrono::milliseconds orphanGrace{40'000};   // from a node's disappearance until its pods go
+  std::chrono::milliseconds orphanGrace{40'000};   // from a node's deletion until its pods are deleted
 };
 
-// What kube-controller-manager does about nodes: taints by condition, Ready=Unknown for a silent kubelet,
-// eviction from lost nodes when the pods' tolerations run out, and removal of pods whose node is gone.
+// The node controllers of kube-controller-manager: taints by condition, Ready=Unknown for a silent kubelet,
+// eviction from unreachable nodes after the pods' tolerations, and removal of pods from deleted nodes.
 class NodeLifecycle {
  public:
   struct Dependencies {
@@ -31,7 +31,7 @@ class NodeLifecycle {
     base::Executor& executor;
     base::Rng rng;
     base::Logger log;
-    std::function<bool(const model::NodeName&)> isUp;  // whether its kubelet is heard of
+    std::function<bool(const model::NodeName&)> isUp;  // whether its kubelet sends heartbeats
   };
 
   NodeLifecycle(NodeLifecycleOptions options, Dependencies dependencies);
@@ -55,7 +55,7 @@ class NodeLifecycle {
   kube::ObjectCache<KubeletPod> pods_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   std::map<model::NodeName, base::Instant> silentSince_;
-  std::map<model::NodeName, base::Instant> lostSince_;  // carries the taint unreachable:NoExecute
+  std::map<model::NodeName, base::Instant> lostSince_;  // has the taint unreachable:NoExecute
   std::map<model::Uid, base::Instant> orphanSince_;
   std::map<model::Uid, base::Instant> evicted_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to src/sim: what the simulated components read of the objects that they watch. These come by the
-// thousand; json.h is for those who also change them.
+// Internal to src/sim: read access to watched objects for the simulated components. There are thousands of
+// them; json.h is for code that also changes objects.
 
 #include <cstdint>
 #include <initializer_list>
@@ -13,14 +13,14 @@
 
 namespace trainyard::sim {
 
-// The value along a path of keys, missing where one is.
+// Returns the value along a path of keys; missing if one of them is.
 [[nodiscard]] inline codec::JsonValue valueAt(codec::JsonValue value,
                                               std::initializer_list<std::string_view> path) {
   for (const std::string_view key : path) value = value.find(key);
   return value;
 }
 
-// A string along a path, empty when absent or not a string.
+// Returns a string along a path; empty if absent or not a string.
 [[nodiscard]] inline std::string textAt(codec::JsonValue value,
                                         std::initializer_list<std::string_view> path) {
   return std::string(valueAt(value, path).string().value_or(""));

@@ -46,7 +46,7 @@ bool GuardExtender::synced() const {
          std::all_of(reflectors_.begin(), reflectors_.end(), [](const auto& each) { return each->synced(); });
 }
 
-// A hold stands for what the watch does not show yet: it ends when the pod is seen bound, or is gone.
+// A hold covers what the watch does not show yet: it ends when the pod is seen bound, or is gone.
 void GuardExtender::podChanged(const std::shared_ptr<const model::Pod>& before,
                                const std::shared_ptr<const model::Pod>& after) {
   if (before && (!after || after->uid != before->uid)) holds_.drop(before->uid);

@@ -19,7 +19,7 @@
 
 namespace trainyard::sim {
 
-// What kube-scheduler asks an extender over HTTPS, as calls.
+// kube-scheduler's requests to an extender, as calls instead of HTTPS.
 class SchedulerExtender {
  public:
   struct Verdict {
@@ -32,16 +32,16 @@ class SchedulerExtender {
   SchedulerExtender& operator=(const SchedulerExtender&) = delete;
   virtual ~SchedulerExtender() = default;
 
-  // An error fails the attempt; it is repeated after a back-off.
+  // An error fails the attempt, which is repeated after a back-off.
   [[nodiscard]] virtual base::Result<Verdict> filter(const model::Pod& pod,
                                                      const std::vector<std::string>& nodes) = 0;
-  // From 0 to 10 for each node, in their order.
+  // Returns a score from 0 to 10 for each node, in their order.
   [[nodiscard]] virtual std::vector<int> prioritize(const model::Pod& pod,
                                                     const std::vector<std::string>& nodes) = 0;
 };
 
-// The guard on watches of its own, as the extender program runs it: its cache lags behind the scheduler's and
-// the operator's in its own way.
+// The guard with its own watches, as in the extender program: its cache lags independently of the scheduler's
+// and the operator's.
 class GuardExtender final : public SchedulerExtender {
  public:
   static constexpr std::chrono::seconds kHoldTime{60};
@@ -49,7 +49,7 @@ class GuardExtender final : public SchedulerExtender {
   GuardExtender(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log);
 
   void start();
-  // A replica that is down answers with errors; it comes back with empty hands and reads everything anew.
+  // A replica that is down answers with errors; it comes back with an empty state and lists everything again.
   void setUp(bool up);
 
   [[nodiscard]] base::Result<Verdict> filter(const model::Pod& pod,
@@ -71,7 +71,7 @@ class GuardExtender final : public SchedulerExtender {
   bool up_ = true;
   kube::ClusterCache cache_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
-  std::unique_ptr<core::GuardView> view_;  // null when something changed since
+  std::unique_ptr<core::GuardView> view_;  // null if something changed since
   core::Holds holds_;
 };
 

@@ -13,7 +13,7 @@ namespace trainyard::sim {
 struct SchedulerPod {
   model::Pod pod;
   std::string schedulerName;
-  // The condition PodScheduled; status empty when there is none.
+  // The condition PodScheduled; the status is empty if there is none.
   std::string conditionStatus;
   std::string conditionReason;
   std::string conditionMessage;

@@ -14,36 +14,36 @@ namespace trainyard::sim {
 struct SchedulingQueueTimes {
   base::Instant::duration initialBackoff = std::chrono::seconds(1);
   base::Instant::duration maxBackoff = std::chrono::seconds(10);
-  base::Instant::duration maxUnschedulable = std::chrono::minutes(5);  // then it is tried without an occasion
+  base::Instant::duration maxUnschedulable = std::chrono::minutes(5);  // then it is retried without an event
 };
 
-// kube-scheduler's queue: pods that may be tried now (by priority, then age), pods that failed and sit out a
-// back-off, and pods that wait for something to change in the cluster.
+// kube-scheduler's queue: pods that may be tried now (by priority, then age), failed pods in their back-off,
+// and pods that wait for a change in the cluster.
 class SchedulingQueue {
  public:
   // What a failed pod waits for.
   enum class Waits {
-    kBackoffOnly,  // an error: tried again when the back-off is over
-    kForRoom,      // no node passed: a node or a pod that goes may help
-    kForAnything,  // an extender refused a node: who knows what its reasons depend on
+    kBackoffOnly,  // an error: retried after the back-off
+    kForRoom,      // no node passed: a new node or a deleted pod may help
+    kForAnything,  // an extender refused a node, for reasons of its own
   };
   enum class Event { kRoom, kOther };
 
   explicit SchedulingQueue(SchedulingQueueTimes times = {}) : times_(times) {}
 
-  // A pod that may be scheduled; does nothing for one that is in the queue.
+  // Adds a schedulable pod; does nothing if it is in the queue.
   void add(const model::Uid& pod, int priority, base::Instant now);
   void remove(const model::Uid& pod);
-  // The pod itself was edited: what refused it may no longer hold.
+  // The pod itself was edited: the reasons of its refusal may no longer apply.
   void edited(const model::Uid& pod, base::Instant now);
-  // Something happened in the cluster: waiting pods that it may help come back, after their back-off.
+  // An event in the cluster: waiting pods that it may help return, after their back-off.
   void happened(Event event, base::Instant now);
 
-  // Takes the next pod; it stays known until failed() or remove().
+  // Takes the next pod; it stays registered until failed() or remove().
   [[nodiscard]] std::optional<model::Uid> pop(base::Instant now);
   void failed(const model::Uid& pod, Waits waits, base::Instant now);
 
-  // When pop() may give something though nothing happens.
+  // When pop() may return a pod without any event.
   [[nodiscard]] std::optional<base::Instant> nextDue(base::Instant now) const;
   [[nodiscard]] std::size_t size() const { return pods_.size(); }
 
@@ -53,10 +53,10 @@ class SchedulingQueue {
     Place place = Place::kActive;
     Waits waits = Waits::kForRoom;
     int priority = 0;
-    std::uint64_t order = 0;  // of its first coming
+    std::uint64_t order = 0;  // of its first addition
     int attempts = 0;
     base::Instant backoffEnd{};
-    base::Instant since{};  // of the last failure
+    base::Instant since{};  // the time of the last failure
   };
   using Rank = std::tuple<int, std::uint64_t, model::Uid>;
 

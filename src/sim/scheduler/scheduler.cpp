@@ -17,7 +17,7 @@ namespace {
 
 using core::NodeMisfitReason;
 
-// The words of kube-scheduler's plug-ins.
+// The messages of kube-scheduler's plug-ins.
 std::string pluginText(const core::NodeMisfit& misfit) {
   switch (misfit.reason) {
     case NodeMisfitReason::kDeleting:
@@ -32,7 +32,7 @@ std::string pluginText(const core::NodeMisfit& misfit) {
   return {};
 }
 
-// One line for each resource that does not fit, as NodeResourcesFit counts them.
+// One text for each resource that does not fit, as NodeResourcesFit counts them.
 std::vector<std::string> insufficient(model::Resources free, const model::Resources& wanted) {
   std::vector<std::string> texts;
   if (free.pods < wanted.pods) texts.emplace_back("Too many pods");
@@ -54,7 +54,7 @@ std::vector<std::string> insufficient(model::Resources free, const model::Resour
   return texts;
 }
 
-// Share of a node that is left, in hundredths: NodeResourcesFit's LeastAllocated over cpu and memory.
+// The share of a node that is left, in hundredths: NodeResourcesFit's LeastAllocated over cpu and memory.
 std::int64_t leftOver(std::int64_t free, std::int64_t wanted, std::int64_t total) {
   return total <= 0
              ? 0
@@ -117,7 +117,7 @@ void Scheduler::start() {
   for (const auto& reflector : reflectors_) reflector->start();
 }
 
-// --- what the watches tell
+// --- watch events
 // ------------------------------------------------------------------------------------------
 
 bool Scheduler::isOurs(const SchedulerPod& each) const {
@@ -126,7 +126,7 @@ bool Scheduler::isOurs(const SchedulerPod& each) const {
 }
 
 void Scheduler::podChanged(const PodPtr& before, const PodPtr& after) {
-  // A name that was given away at once shows as one change of two pods.
+  // A name that was reused at once appears as one change with two pods.
   if (before && after && before->pod.uid != after->pod.uid) {
     podChanged(before, nullptr);
     podChanged(nullptr, after);
@@ -164,7 +164,7 @@ void Scheduler::queuePod(const PodPtr& before, const PodPtr& after) {
     keys_.erase(uid);
     return;
   }
-  // Its binding is on the way.
+  // Its binding is in flight.
   if (assumed_.contains(after->pod.uid)) return;
   keys_.emplace(after->pod.uid, after->pod.key);
   const bool spec =
@@ -227,7 +227,7 @@ Scheduler::Search Scheduler::filterNodes(const model::Pod& pod) const {
   for (const auto& node : nodes_.all()) {
     ++search.total;
     if (pod.pinned && *pod.pinned != node->name) {
-      // The affinity's PreFilter leaves one node to look at.
+      // The affinity's PreFilter leaves only one node.
       ++search.refusals["node(s) didn't satisfy plugin(s) [NodeAffinity]"];
       continue;
     }
@@ -306,8 +306,8 @@ void Scheduler::giveUp(const PodPtr& pod, const Search& search) {
   reportCondition(pod, "Unschedulable", failureMessage(search.total, search.refusals));
 }
 
-// As client-go's UpdatePodCondition: the time of transition moves with the status, not with the reason. A pod
-// that was gated keeps the time at which it was.
+// As client-go's UpdatePodCondition: the transition time changes with the status, not with the reason. A pod
+// that was gated keeps that time.
 void Scheduler::reportCondition(const PodPtr& pod, const std::string& reason, const std::string& message) {
   const bool newStatus = pod->conditionStatus != "False";
   if (!newStatus && pod->conditionReason == reason && pod->conditionMessage == message) return;

@@ -21,16 +21,16 @@
 namespace trainyard::sim {
 
 struct SchedulerOptions {
-  std::string name = "default-scheduler";        // of spec.schedulerName; others' pods are only counted
-  std::chrono::microseconds attemptTime{1'000};  // pods are tried one at a time; this long each
+  std::string name = "default-scheduler";        // of spec.schedulerName; pods of others are only counted
+  std::chrono::microseconds attemptTime{1'000};  // of each attempt; pods are tried one at a time
   SchedulingQueueTimes queue = {};
 };
 
-// kube-scheduler as far as gangs lean on it: one pod at a time, ignores gated pods, filters by cordon,
-// taints, node affinity and resources, asks the
-// extender about pods with GPUs, takes the best node by score and then by name,
-// counts the pod there at once, binds it in the background. A pod that finds no node gets PodScheduled=False
-// and waits for an occasion. What it lacks: preemption, pod affinity, ports, volumes, spreading.
+// kube-scheduler as far as gangs need it. It handles one pod at a time, ignores gated pods, and filters by
+// cordon, taints, node affinity and resources. It asks the extender about pods with GPUs, takes the best node
+// by score and then by name, counts the pod there at once, and binds it in the background. A pod without a
+// node gets PodScheduled=False and waits for an event. Not modelled: preemption, pod affinity, ports,
+// volumes, spreading.
 class Scheduler {
  public:
   struct Dependencies {
@@ -38,7 +38,7 @@ class Scheduler {
     base::Executor& executor;
     base::Rng rng;
     base::Logger log;
-    SchedulerExtender* extender = nullptr;  // nullptr: none is configured
+    SchedulerExtender* extender = nullptr;  // null: none is configured
   };
 
   Scheduler(SchedulerOptions options, Dependencies dependencies);
@@ -54,12 +54,12 @@ class Scheduler {
  private:
   using PodPtr = std::shared_ptr<const SchedulerPod>;
 
-  // Placed by us, not seen bound yet.
+  // A pod that this scheduler placed and that is not seen bound yet.
   struct Assumed {
     model::NodeName node;
     model::Resources requests;
   };
-  // One attempt: the nodes left, and for the others how many were refused for which reason.
+  // One attempt: the remaining nodes, and the number of refused nodes by reason.
   struct Search {
     std::vector<std::string> left;
     std::map<std::string, int> refusals;

@@ -11,13 +11,13 @@
 
 namespace trainyard::agent {
 
-// A device's traffic control in memory, with the kernel's rules that matter: a class that filters lead to is
-// not removed, and the same filter is not added twice.
+// A device's traffic control in memory, with the kernel's relevant rules: a class that a filter refers to
+// cannot be removed, and the same filter cannot be added twice.
 class MemoryKernel final : public Kernel {
  public:
   FoundLink link;
   std::vector<TcChange> made;
-  // What apply() says from now on, instead of doing it.
+  // The error that apply() returns from now on, without any change.
   std::optional<base::Error> refusal;
 
   base::Result<FoundLink> read(const std::string& /*device*/) override { return link; }

@@ -96,7 +96,7 @@ TEST_CASE("bursts are measured between their gaps") {
   meter.begin();
   std::uint64_t sent = 0;
   for (int look = 0; look < 250; ++look) {
-    // 5 looks of 100,000 bytes, then 15 of nothing: 100 ms of burst, gaps of 300 ms and a little.
+    // 5 samples of 100,000 bytes, then 15 of none: bursts of 100 ms, gaps of slightly more than 300 ms.
     if (look % 20 < 5) sent += 100'000;
     meter.look(base::Instant(std::chrono::milliseconds(20 * look)), {{"a", sent, false}, {"idle", 0, false}});
   }
@@ -131,7 +131,7 @@ TEST_CASE("the uplink and its rate") {
                       "eth1\t00000000\t0100A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n" +
                       "eth2\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n") == "eth1");
   CHECK(!defaultDevice(head));
-  // A node without IPv4; the last line is what the kernel has where there is no way out.
+  // A node without IPv4; the last line is the kernel's entry for a missing route.
   const std::string none(32, '0');
   const std::string way6 = none + " 00 " + none + " 00 fd000000000000000000000000000001 ";
   const std::string refuses =

@@ -47,7 +47,7 @@ TEST_CASE("quantities: suffixes") {
   CHECK(milli("2e3") == 2'000'000);
   CHECK(milli("2E3") == 2'000'000);
   CHECK(milli("25e-1") == 2500);
-  // "E" alone is exa, "Ei" its binary sister: both beyond the range unless the number is small.
+  // "E" alone is exa, "Ei" its binary counterpart: both exceed the range unless the number is small.
   CHECK(milli("0.001E") == 1'000'000'000'000'000'000);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("quantities: out of range is an error, never a small number") {
 
 TEST_CASE("quantities: absurdly long input is cut in the message") {
   CHECK(refusal(std::string(1'000'000, 'x')).size() < 200);
-  // Digits without end after the point are refused instead of rounded: nobody writes them.
+  // Endless digits after the point are refused instead of rounded, because they have no practical use.
   refusal("0." + std::string(1'000'000, '0') + "1");
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("times: anything else is refused with its text") {
     REQUIRE_FALSE(parsed);
     CHECK(parsed.error().code == ErrorCode::kInvalid);
   }
-  // What could not be written again.
+  // Times that cannot be formatted again.
   for (const char* text :
        {"0000-01-01T00:00:00+00:01", "9999-12-31T23:59:60Z", "9999-12-31T23:59:59-00:01"}) {
     CHECK_FALSE(parseTime(text));

@@ -27,7 +27,7 @@ TEST_CASE("macro-F1 counts every class alike, and mistakes are told") {
   const cli::ClassifyScore some =
       cli::scoreCases({judged("a", kAborted, kAborted), judged("b", kAborted, kAborted),
                        judged("c", kEvicted, kAborted, "worker-1")});
-  CHECK(some.macroF1 == 400);  // 4/5 of the one, nothing of the other
+  CHECK(some.macroF1 == 400);  // 4/5 of one class, nothing of the other
   CHECK(some.roots == 666);
   CHECK(some.text.find("c   expected Evicted worker-1   found Aborted worker-0   by r\n") !=
         std::string::npos);

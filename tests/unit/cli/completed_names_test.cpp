@@ -55,7 +55,7 @@ TEST_CASE("Flags before the word say where to look") {
   CHECK(word.kind == CompletedKind::kJobs);
   CHECK(word.ns == "ml");
   CHECK(word.connect.context == "prod");
-  // As bash splits it, and as other shells do not.
+  // Split as by bash and, in the second case, as by other shells.
   CHECK(of({"logs", "--namespace", "=", "ml", "b"}).ns == "ml");
   CHECK(of({"logs", "--namespace=ml", "b"}).ns == "ml");
   const auto slashed = of({"logs", "vision/be"});

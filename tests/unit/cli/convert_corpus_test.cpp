@@ -15,11 +15,11 @@
 #include "codec/job.h"
 #include "codec/yaml_json.h"
 
-// The manifests of tests/convert, as people write them. Each begins with what is expected of it:
-//   # exit: STATUS
-//   # SEVERITY: WORDS      a note of that severity has these words; every note beyond "kept" needs such a
-//   line # has: /JSON/POINTER = VALUE     in the first TrainingJob # lacks: /JSON/POINTER # text: WORDS
-//   somewhere in the output
+// The manifests of tests/convert, as users write them. Each begins with its expectations:
+// # exit: STATUS
+// # SEVERITY: TEXT       a note of that severity has this text; every note beyond "kept" needs such a line
+// # has: /JSON/POINTER = VALUE (in the first TrainingJob), # lacks: /JSON/POINTER, # text: TEXT (in the
+// output)
 namespace trainyard::cli {
 namespace {
 
@@ -64,7 +64,7 @@ std::vector<std::string> linesOf(const std::string& text) {
   return all;
 }
 
-// The first TrainingJob of the output, as kubectl would read it.
+// Returns the first TrainingJob of the output, as kubectl reads it.
 Json jobOf(const std::string& yaml) {
   const auto documents = codec::parseYamlDocuments(yaml, "output");
   REQUIRE(documents);
@@ -112,7 +112,7 @@ TEST_CASE("Manifests as people write them are converted as they were meant, and 
         }));
       }
     }
-    // Nothing else differs.
+    // No other notes exist.
     for (const std::string& line : lines) {
       const bool differs = line.starts_with("# changed: ") || line.starts_with("# lost: ") ||
                            line.starts_with("# cannot work: ");
@@ -122,7 +122,7 @@ TEST_CASE("Manifests as people write them are converted as they were meant, and 
         return line.starts_with("# " + each.what + ": ") && line.find(each.words) != std::string::npos;
       }));
     }
-    // What may be applied as it is, the operator takes.
+    // The operator accepts every job that can be applied unchanged.
     if (converted->worst != Severity::kCannotWork) {
       Json named = job;
       named["metadata"]["name"] = named["metadata"].value("name", "job");

@@ -12,7 +12,7 @@ const char* const kPod =
     R"({"spec":{"restartPolicy":"OnFailure","schedulerName":"volcano","containers":[{"name":"c",)"
     R"("image":"i","resources":{"limits":{"nvidia.com/gpu":8}}}]}})";
 
-// As the operator reads it, with an identity that the API server would give.
+// Decodes the job as the operator does, with an identity as assigned by the API server.
 model::Job read(const Converted& converted) {
   const auto job = codec::decodeJob(converted.json);
   CAPTURE(converted.json);
@@ -48,7 +48,7 @@ TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
   REQUIRE(job.spec.elastic);
   CHECK(job.spec.elastic->minReplicas == 2);
   CHECK(job.spec.elastic->maxReplicas == 8);
-  // Kueue had suspended it until its turn.
+  // Kueue had suspended it until its admission.
   CHECK_FALSE(job.spec.run.suspend);
   CHECK(notes(*converted, "runPolicy.suspend"));
   CHECK(notes(*converted, "ExitCode"));
@@ -207,7 +207,7 @@ TEST_CASE("What no API server would take is refused, not fatal") {
        {R"({"plugins":[],"tasks":[3]})", R"({"tasks":{"a":1},"policies":3})",
         R"({"tasks":[{"policies":[[]],"template":{"spec":[],"metadata":3}}]})", "[]", "null"}) {
     CAPTURE(spec);
-    (void)convertJob(head + "},\"spec\":" + spec + "}");  // whatever it says, it comes back
+    (void)convertJob(head + "},\"spec\":" + spec + "}");  // any text is returned without a crash
   }
 }
 

@@ -11,7 +11,7 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
-// Two gangs with a member on n1, of which one writes checkpoints; a third is elsewhere.
+// Two gangs with a member on n1, one of which writes checkpoints; a third gang is elsewhere.
 model::Snapshot twoOnN1() {
   model::Job saves = job("ml/saves").role("worker", 1, gpus(8)).placed("n1", "worker", "0");
   saves.spec.checkpoint = model::Checkpoint{};

@@ -64,7 +64,7 @@ TEST_CASE("a placed job is explained by its nodes and racks") {
         "  NODE   RACK      MEMBERS\n"
         "  n1     z/b1/r1   worker 0-1\n"
         "  n2     z/b1/r1   worker 2-3\n");
-  // Without the right to read nodes everything but the racks is there.
+  // Without permission to read nodes, only the racks are missing.
   CHECK(cli::explainJob(bert, {}, at(0)).find("  n1     ?      worker 0-1\n") != std::string::npos);
   CHECK(cli::nodesOf(bert) == std::vector{model::NodeName("n1"), model::NodeName("n2")});
 }
@@ -84,7 +84,7 @@ TEST_CASE("where a job runs is told by the levels of the policy, and in the oper
         "  NODE   LEAF    MEMBERS\n"
         "  n1     leaf2   worker 0\n"
         "  n2     leaf2   worker 1\n");
-  // Most users may not read the policy: the operator's words are there all the same, and no guess.
+  // Most users may not read the policy: the operator's message is shown all the same, without a guess.
   where.topology.reset();
   bert.status.conditions = {
       condition("Scheduled", true, "GangPlaced", "2 of 2 pods on 2 nodes in leaf leaf2")};

@@ -105,7 +105,7 @@ TEST_CASE("measured steps come as a table") {
   CHECK(steps->at(1).workers == std::vector<int>{8, 8, 4});
   CHECK(steps->at(1).servers == 2);
   CHECK(steps->at(2).workers == std::vector<int>{16, 16});
-  // As Pollux' tables have it.
+  // The format of Pollux' tables.
   CHECK(cli::parseMeasurements("placement,local_bsz,step_time,sync_time\n1,4,0.4,0.1\n", "m.csv"));
   for (const auto& [text, said] : std::vector<std::pair<std::string, std::string>>{
            {"placement,batch\n1,2\n", "step_seconds"},

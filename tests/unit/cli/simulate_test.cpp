@@ -41,7 +41,7 @@ spec:
                      name, workers, runFor, gpus, spec);
 }
 
-// The simulated cluster, asked as the API server is.
+// The simulated cluster behind the interface of the API server.
 class World final : public cli::LiveCluster {
  public:
   explicit World(int nodes) {
@@ -228,7 +228,7 @@ TEST_CASE("jobs of one file are tried together, in its order") {
   CHECK(answers[0].outcome == Outcome::kStarts);
   CHECK(answers[1].outcome == Outcome::kWaits);
   CHECK(answers[1].pending->message.find("default/z-one") != std::string::npos);
-  // What starts now ends by its estimate.
+  // A job that starts now ends by its estimate.
   REQUIRE(answers[1].expected);
   REQUIRE(answers[1].expected->after.size() == 1);
   CHECK(answers[1].expected->after[0].waitsNow);
@@ -258,7 +258,7 @@ TEST_CASE("what cannot be used is refused with file and line") {
   CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is no Kubernetes object");
   CHECK(refusal(world, "apiVersion: v1\nkind: TrainingJob\n") == "job.yaml:1: metadata.name: is required");
   CHECK(refusal(world, "# the first\n---\n" + jobYaml("none", 0)).substr(0, 13) == "job.yaml:10: ");
-  // A number as kubectl reads it, and no bool.
+  // The number is read as kubectl reads it, and is not a bool.
   CHECK(refusal(world, jobYaml("odd", 1, "  preemptible: 010\n"))
             .find("job.yaml:16: TrainingJob.trainyard.dev \"odd\" is invalid: [spec.preemptible: ") == 0);
   CHECK(refusal(world, jobYaml("odd", 1, "  colour: red\n")).substr(0, 13) == "job.yaml:16: ");
@@ -290,7 +290,7 @@ TEST_CASE("an answer reads as a sentence") {
   CHECK(json.find(R"("expectedStart":{"time":)") != std::string::npos);
 }
 
-// The operator's console, with an administrator's eyes.
+// The operator's console with the permissions of an administrator.
 class Console final : public cli::LiveCluster {
  public:
   explicit Console(World& world) : world_(world) {}

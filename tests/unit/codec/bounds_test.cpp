@@ -17,7 +17,7 @@
 #include "model/names.h"
 #include "support/gpu_resources.h"
 
-// Objects as large and as wide as the API server takes them, which a tenant may write.
+// Objects of the largest size and width that the API server accepts, which a tenant may write.
 using namespace trainyard;
 namespace limits = model::limits;
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t kMostNames = limits::kResourceNames;
 
-// "x.io/r0":"1","x.io/r1":"1" and so on.
+// Formats "x.io/r0":"1","x.io/r1":"1" and so on.
 std::string amounts(int count, std::string_view domain = "x.io") {
   std::string text;
   for (int i = 0; i < count; ++i) text += fmt::format(R"({}"{}/r{}":"1")", i == 0 ? "" : ",", domain, i);
@@ -53,7 +53,7 @@ model::Job decoded(const std::string& json) {
   return *job;
 }
 
-// What the user is told.
+// The error that the user gets.
 std::string refusal(const std::string& json) { return decoded(json).specError; }
 
 std::size_t namesOf(const model::Job& job) {
@@ -149,7 +149,7 @@ TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs a
   CHECK(pod->shape.requests.gpus() == 8);
   CHECK(pod->shape.requests.extendedAll().size() == kMostNames + 1);
   CHECK(pod->uncountedResources > 0);
-  // Requests and limits of the same names are looked up against each other.
+  // Requests and limits with the same names are compared with each other.
   const std::string twice =
       fmt::format(R"({{"containers":[{{"name":"c","resources":{{"limits":{{{0}}},"requests":{{{0}}}}}}}]}})",
                   amounts(22'000));
@@ -215,7 +215,7 @@ TEST_CASE("what is compared with every node is bounded") {
   CHECK_THAT(spec(claims), Catch::Contains("has 65 persistent volume claims"));
 }
 
-// Not everything that is read has passed the schema: a job that is only tried has not.
+// Not every input has passed the schema: a job of `trainyard simulate` has not.
 TEST_CASE("lists that the schema bounds are bounded where they are read") {
   const auto listed = [](int count, std::string_view each) {
     std::string text;
@@ -242,7 +242,7 @@ TEST_CASE("lists that the schema bounds are bounded where they are read") {
              Catch::Contains("spec.failure.rules"));
 }
 
-// What is compared, for each node or for each role, is bounded before it is.
+// The amount of comparisons per node or per role is bounded before they are made.
 TEST_CASE("long selectors of a job are refused, and those of a pod cost no sorting") {
   const auto values = [](int count) {
     std::string all;
@@ -273,7 +273,7 @@ TEST_CASE("long selectors of a job are refused, and those of a pod cost no sorti
         {{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"k","operator":"NotIn","values":[{}]}}]}}]}}}}}})",
                        values(count));
   };
-  // What several roles say alike is compared once.
+  // Equal selectors of several roles are compared once.
   CHECK(job(selecting(200), 3).empty());
   CHECK(job(selecting(500)) ==
         "spec.roles: name 501 labels and values in node selectors and required node affinity: at most 256 "
@@ -291,7 +291,7 @@ TEST_CASE("long selectors of a job are refused, and those of a pod cost no sorti
   CHECK(name(200'000).size() < 300);
 }
 
-// Each term is compared with each role: what is refused for its length is not compared at all.
+// Each term is compared with each role; a list that is refused for its length is not compared at all.
 TEST_CASE("anti-affinity of many terms and roles is refused before anything is compared") {
   const auto job = [](int terms, int roles) {
     std::string apart, more;
@@ -377,9 +377,9 @@ TEST_CASE("a job whose pods are too much to be written is refused by reason") {
   CHECK_THAT(withText(600'000, 1'500), Catch::Contains("the job's pods would have 859 MiB together"));
   CHECK(withText(600'000, 100).empty());
   CHECK(withText(20'000, 10'000).empty());
-  // Beside annotations of 256 KiB there must be room to write more.
+  // Annotations may take 256 KiB, and the object must have capacity for later writes.
   CHECK_THAT(withText(1'100'000, 1), Catch::Contains("a pod of this role would have 1075 KiB, at most 1024"));
-  // What every container is told counts for each.
+  // The variables that Trainyard adds count for every container.
   std::string containers;
   for (int i = 0; i < 900; ++i) containers += fmt::format(R"({}{{"name":"c{}"}})", i == 0 ? "" : ",", i);
   CHECK_THAT(refusal(jobOf(fmt::format(R"({{"containers":[{}]}})", containers), 300)),
@@ -419,7 +419,7 @@ TEST_CASE("the list of 10,000 members is written without what does not fit, or r
              Catch::Contains("the list of the 10000 members' host names"));
 }
 
-// --- what the API server says
+// --- texts of the API server
 
 TEST_CASE("what the API server says at length is cut, between two characters") {
   std::string message;

@@ -10,7 +10,7 @@ namespace {
 using namespace trainyard;
 using Names = std::vector<std::string_view>;
 
-// As kube-scheduler 1.36.3 sent it, without the parts of the pod that nothing here reads.
+// A request of kube-scheduler 1.36.3, without the parts of the pod that are not read.
 constexpr std::string_view kFilter =
     R"({"Pod":{"metadata":{"name":"plain","namespace":"default",)"
     R"("uid":"9299e4b9-1c2d-42bb-a755-7ee8774668a5","resourceVersion":"262",)"
@@ -178,7 +178,7 @@ TEST_CASE("deep nesting is refused or skipped, never followed") {
 
 TEST_CASE("a request that is cut off anywhere is refused") {
   for (std::size_t length = 0; length < kFilter.size(); ++length) {
-    // Its own buffer of just that size, so that a read past the end shows under a sanitizer.
+    // A buffer of exactly this size, so that a sanitizer detects a read past the end.
     std::string body(kFilter.substr(0, length));
     body.shrink_to_fit();
     INFO(length);

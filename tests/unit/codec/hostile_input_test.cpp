@@ -28,7 +28,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 
 std::string nested(std::size_t depth) { return repeated("[", depth) + repeated("]", depth); }
 
-// Every decoder gives an error or a value, whatever it is fed.
+// Every decoder returns an error or a value for any input.
 void decodeWithAll(std::string_view json) {
   static_cast<void>(codec::decodeNode(json));
   static_cast<void>(codec::decodePod(json));
@@ -40,7 +40,7 @@ void decodeWithAll(std::string_view json) {
     REQUIRE_FALSE(job.error().message.empty());
     return;
   }
-  // What was read can be written.
+  // Every decoded value can be encoded.
   REQUIRE(codec::JsonDocument::parse(codec::encodeJobStatus(job->status)));
   for (const model::Role& role : job->spec.roles) {
     const auto pod = codec::encodeMemberPod(*job, role, 0, {.epoch = 1, .pinned = model::NodeName("n")});
@@ -78,8 +78,8 @@ TEST_CASE("deep nesting costs no stack, and hides no object") {
     CHECK_FALSE(codec::decodePod(nested(depth)));
     CHECK(codec::decodeNode(fmt::format(R"({{"metadata":{{"name":"n"}},"x":{}}})", nested(depth)))->name ==
           model::NodeName("n"));
-    // The API server keeps what managed fields say of fields that it does not know, and anybody may write it
-    // into his own pod: which holds its GPUs all the same, and whose end must be seen.
+    // The API server keeps managed fields of unknown content, and users may write them into their pods. Such
+    // a pod holds its GPUs all the same, and its end must be detected.
     const std::string pod = fmt::format(
         R"({{"metadata":{{"name":"p","namespace":"ml","uid":"u","managedFields":[{{"fieldsV1":{}}}]}},
              "spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"limits":{{"nvidia.com/gpu":"8"}},
@@ -108,7 +108,7 @@ TEST_CASE("a template nested too deeply makes the spec unusable, not the job unr
   }
 }
 
-// No API server takes it; what is tried on a page has seen none.
+// The API server refuses this object; `trainyard simulate` reads objects that no API server has checked.
 TEST_CASE("a planned size between bounds that cross makes the spec unusable, and nothing worse") {
   const auto job = codec::decodeJob(
       R"({"metadata":{"namespace":"ml","name":"a","uid":"u"},"spec":{"framework":"PyTorch","plan":{"mode":"Auto"},)"
@@ -208,7 +208,7 @@ TEST_CASE("an object with values of the wrong type is refused or read, never wor
                                                  "18446744073709551615",
                                                  "[{\"name\":null}]",
                                                  "-0.0"};
-  // Every place where a value begins, taken from the text itself.
+  // Every position where a value begins, taken from the text itself.
   std::vector<std::size_t> colons;
   for (std::size_t at = kJob.find("\":"); at != std::string_view::npos; at = kJob.find("\":", at + 1))
     colons.push_back(at + 2);

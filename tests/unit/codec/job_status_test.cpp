@@ -25,7 +25,7 @@ model::Job decodedWith(const std::string& statusJson) {
   return *std::move(job);
 }
 
-// Values of every shape that the record can take, out of one seed.
+// Draws values of every shape that the record can take, from one seed.
 class Maker {
  public:
   explicit Maker(std::uint64_t seed) : rng_(seed) {}
@@ -188,7 +188,7 @@ class Maker {
   base::Rng rng_;
 };
 
-// What an API server makes of a merge patch (RFC 7386).
+// Applies a merge patch as an API server does (RFC 7386).
 std::string merged(const codec::JsonValue& target, const codec::JsonValue& patch) {
   if (patch.type() != codec::JsonType::kObject) return patch.minified();
   std::string out;
@@ -272,7 +272,7 @@ TEST_CASE("times keep what they need") {
   const model::JobStatus read = decodedWith(codec::encodeJobStatus(status)).status;
   CHECK(read.startTime == at(0));  // whole seconds, as metav1.Time
   CHECK(read.gang.backoff->until == status.gang.backoff->until);
-  // What the encoding drops is no change.
+  // Values that the encoding drops are not a change.
   model::Job job;
   job.status = read;
   CHECK_FALSE(codec::encodeStatusPatch(job, status));
@@ -295,7 +295,7 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
     "conditions":[{"type":"New","status":"Perhaps","reason":"r","message":""}]})");
   REQUIRE(job.status.pending);
   CHECK(job.status.pending->message == "m");
-  // It goes on being what the newer version called it.
+  // The reason of the newer version is kept.
   CHECK(job.status.pending->reason == model::PendingReason::kOther);
   CHECK(job.status.pending->reasonWord() == "WaitingForGodot");
   CHECK_THAT(codec::encodeJobStatus(job.status), Catch::Contains(R"("reason":"WaitingForGodot")"));

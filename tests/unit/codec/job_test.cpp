@@ -21,13 +21,13 @@ model::Job withSpec(std::string_view spec) {
       fmt::format(R"({{"metadata":{{"name":"bert","namespace":"ml","uid":"j1"}},"spec":{}}})", spec));
 }
 
-// A job whose only role has this PodSpec.
+// A job with one role, which has this PodSpec.
 model::Job withPodSpec(std::string_view podSpec) {
   return withSpec(fmt::format(
       R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{{"spec":{}}}}}]}})", podSpec));
 }
 
-// The same with what the API server takes beside one container.
+// As withPodSpec(), with a field beside one container.
 model::Job withPodField(std::string_view field) {
   return withPodSpec(fmt::format(R"({{"containers":[{{"name":"c","image":"x"}}],{}}})", field));
 }
@@ -75,7 +75,7 @@ TEST_CASE("a job is projected") {
   CHECK(spec.roles[0].templateJson == kTemplate);
   CHECK(spec.startReplicas(spec.roles[1]) == 3);
   CHECK(spec.elastic->maxReplicas == 8);
-  CHECK_FALSE(spec.minAvailable);  // spec.elastic says as much
+  CHECK_FALSE(spec.minAvailable);  // spec.elastic is equivalent
   CHECK(spec.unsupported.empty());
   CHECK(spec.schedulingTimeout == 600s);
   REQUIRE(spec.locality.levels.size() == 2);
@@ -119,7 +119,7 @@ TEST_CASE("whether the inside of a template is wrong is told apart from the rest
 
 namespace {
 
-// The error of a job named bert whose workers require this of other pods, and whose ps require nothing.
+// The error of a job named bert with this affinity on its workers and none on its ps.
 std::string requiring(std::string_view affinity) {
   return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":[
     {{"name":"worker","replicas":2,"template":{{"metadata":{{"labels":{{"app":"bert"}}}},
@@ -326,7 +326,7 @@ TEST_CASE("what cannot be had as it is asked for is named, defaults are not") {
         .spec.unsupported;
   };
   CHECK(unsupported("").empty());
-  // As the API server defaults it.
+  // Values as the API server defaults them.
   CHECK(
       unsupported(
           R"(,"preemptible":true,"scheduling":{"timeoutSeconds":0},"plan":{"mode":"Off"},"network":{"priority":"Auto"},
@@ -459,7 +459,7 @@ TEST_CASE("the template hash follows what changes pods, and nothing else") {
   };
   const std::string base = hash(
       R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}]})");
-  // Fixed: a new hash aborts the proposals under way during an update.
+  // A fixed value: a new hash aborts the proposals in progress during an update.
   CHECK(base == "3eeef28a52c76c03d39ac68595556efb");
   const auto saving = [&](std::string_view checkpoint) {
     return hash(fmt::format(
@@ -467,7 +467,7 @@ TEST_CASE("the template hash follows what changes pods, and nothing else") {
         checkpoint));
   };
   CHECK(base == saving(R"({"mode":"None","everySeconds":60})"));
-  CHECK(base != saving("{}"));  // its pods are given time
+  CHECK(base != saving("{}"));  // its pods have a longer grace period
   CHECK(saving("{}") != saving(R"({"gracePeriodSeconds":60})"));
   CHECK(
       base ==

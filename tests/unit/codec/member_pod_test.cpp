@@ -31,7 +31,7 @@ std::string encoded(const model::Job& job, int index, const codec::MemberContext
   return *std::move(pod);
 }
 
-// Texts are compared by value: order and spacing are no promise.
+// Texts are compared by value: order and spacing are not guaranteed.
 std::string canonical(std::string_view json) {
   const auto document = codec::JsonDocument::parse(json);
   INFO(json);
@@ -146,7 +146,7 @@ TEST_CASE("a member has the time to end that its job asks for, and never less th
   CHECK(graceOf(seconds(120), "") == 120);
   CHECK(graceOf(seconds(120), R"("terminationGracePeriodSeconds":60,)") == 120);
   CHECK(graceOf(seconds(600), R"("terminationGracePeriodSeconds":600,)") == 600);
-  CHECK_FALSE(graceOf(seconds(30), ""));  // Kubernetes gives 30
+  CHECK_FALSE(graceOf(seconds(30), ""));  // Kubernetes' default is 30
 }
 
 TEST_CASE(
@@ -369,7 +369,7 @@ TEST_CASE("the check of the node comes before all containers of the job, with th
 
 namespace {
 
-// The ports that the first container of the pod declares, and what the pod asks its resolver.
+// The ports that the first container of the pod declares, and the pod's DNS policy.
 struct OnHostNetwork {
   std::vector<std::int64_t> ports;
   std::string dnsPolicy;

@@ -114,7 +114,7 @@ TEST_CASE("a planned job is as large as its plan; its hash follows, so that its 
   CHECK(planned->spec.elastic->replicas == 5);
   CHECK(planned->spec.templateHash != written->spec.templateHash);
   CHECK(off->spec.totalReplicas() == 3);
-  // And what is written of the status reads the same.
+  // The encoded status decodes to the same value.
   const std::string again = codec::encodeJobStatus(planned->status);
   CHECK(again.find(R"("predictedMilliSamplesPerSecond":8400)") != std::string::npos);
   CHECK(decode(",\"status\":" + again, "Auto")->status.plan == planned->status.plan);

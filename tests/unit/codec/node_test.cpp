@@ -29,7 +29,7 @@ TEST_CASE("a node is projected") {
   CHECK(node->taints[1].effect == TaintEffect::kNoExecute);
   CHECK(node->allocatable.cpu.value == 31'850);
   CHECK(node->allocatable.memory.value == std::int64_t{131'072} * 1024);
-  CHECK(node->allocatable.ephemeralStorage.value == 1);  // what is offered rounds down
+  CHECK(node->allocatable.ephemeralStorage.value == 1);  // offered amounts are rounded down
   CHECK(node->allocatable.pods == 110);
   CHECK(node->allocatable.gpus() == 8);
   CHECK(node->allocatable.extended("hugepages-2Mi") == 4 << 20);

@@ -66,7 +66,7 @@ TEST_CASE("a request is read as an autoscaler left it") {
   CHECK(request->attempt == 3);
   REQUIRE(request->conditions.size() == 1);
   CHECK(request->conditions[0].type == "Accepted");
-  // Somebody else's labels break nothing.
+  // Foreign labels do no harm.
   CHECK(codec::decodeNodesRequest(R"({"metadata":{"name":"x","labels":{"trainyard.dev/attempt":"-5"}}})")
             ->attempt == 1);
   CHECK_FALSE(codec::decodeNodesRequest(R"({"metadata":{}})"));
@@ -87,7 +87,7 @@ TEST_CASE("a placeholder is no member, and no scheduler's business") {
   CHECK(body->find(R"("schedulerName":"trainyard.dev-nobody")") != std::string::npos);
   CHECK(body->find("trainyard.dev/job-uid") == std::string::npos);
   CHECK(body->find("team") == std::string::npos);
-  // Nothing that only a running container reads: a gang's bodies are large by that.
+  // No field that only a running container needs: such fields make the bodies of a gang large.
   for (const char* word : {"command", "args", "env", "said", "SAID", "--long"}) {
     CAPTURE(word);
     CHECK(body->find(word) == std::string::npos);

@@ -8,7 +8,7 @@ using codec::decodePod;
 
 namespace {
 
-// As a 1.36.3 API server writes it, shortened.
+// A shortened pod of a 1.36.3 API server.
 constexpr const char* kMemberPod = R"({"metadata":{"name":"bert-worker-1","namespace":"ml",
   "uid":"835790bf-ef03-4a5d-b6d7-f4e8017c2ba4","resourceVersion":"352","generation":2,
   "creationTimestamp":"2026-11-21T07:57:08Z",
@@ -65,8 +65,8 @@ TEST_CASE("somebody else's kind TrainingJob keeps its group") {
         .controllerKind;
   };
   CHECK(kindFor("trainyard.dev/v1alpha1", "TrainingJob") == "TrainingJob");
-  // Another version of ours is still ours.
-  // Of a version that nobody serves: the garbage collector never finds such an owner.
+  // A version of Trainyard's group that no server serves keeps the group in its kind: the garbage collector
+  // never finds such an owner.
   CHECK(kindFor("trainyard.dev/v9", "TrainingJob") == "TrainingJob.trainyard.dev");
   CHECK(kindFor("example.com/v1", "TrainingJob") == "TrainingJob.example.com");
   CHECK(kindFor("not-trainyard.dev/v1alpha1", "TrainingJob") == "TrainingJob.not-trainyard.dev");
@@ -176,7 +176,7 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
     CHECK(pod.shape.requests.cpu.value == 8000);
     CHECK(pod.shape.requests.gpus() == 1);
     CHECK(pod.shape.requests.memory.value == std::int64_t{4}
-                                                 << 30);  // nobody requests memory: the limit counts
+                                                 << 30);  // without a request of memory its limit counts
   }
   SECTION("a pod-level limit does not replace what containers request") {
     const auto pod = podWithSpec(R"({"resources":{"limits":{"memory":"4Gi"}},

@@ -75,7 +75,7 @@ TEST_CASE("the slowest rank is told against the middle one") {
   REQUIRE(progress);
   CHECK(progress->slowestRank == 2);
   CHECK(progress->slowdownPermille == 2500);
-  // Of equals the lower one; one alone is slower than nobody.
+  // The lower one of equal ranks counts; a single rank is not slower than any other.
   progress = reportOf(R"(trainyard-progress: {"step":5,"ranks":{"1":0.3,"0":0.3}})");
   REQUIRE(progress);
   CHECK(progress->slowestRank == 0);
@@ -96,7 +96,7 @@ TEST_CASE("values beyond all bounds count as not given") {
   expected.at = at(100);
   expected.metrics = {{"grad", progress->metrics.at(0).second}};
   CHECK(*progress == expected);
-  // A checkpoint of tomorrow was written now at the latest.
+  // A checkpoint in the future counts as written now.
   CHECK(reportOf(R"(trainyard-progress: {"checkpoint":"2999-01-01T00:00:00Z"})")->lastCheckpoint == at(100));
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("what is no report changes nothing") {
   CHECK_FALSE(reportOf("trainyard-progress: {}"));
   CHECK_FALSE(reportOf(R"(trainyard-progress: {"step":-1})"));
   CHECK_FALSE(reportOf(R"(trainyard-progress: {"step":99999999999999999999999999})"));
-  // As Python writes it; no JSON.
+  // Python writes NaN, which is not JSON.
   CHECK_FALSE(reportOf(R"(trainyard-progress: {"step":1,"loss":NaN})"));
   CHECK_FALSE(reportOf(R"(trainyard-progress: {"step":1,"note":")" + std::string(1 << 20, 'x') + "\"}"));
   CHECK_FALSE(reportOf("trainyard-progress: " + std::string(60'000, '{')));

@@ -13,7 +13,7 @@
 #include "model/conditions.h"
 #include "support/builders.h"
 
-// Whoever holds places is charged for them, as what it was when it got them, until its last pod is gone.
+// A gang is charged for its placement, as what it was when it was placed, until its last pod is gone.
 
 using namespace trainyard;        // NOLINT(google-build-using-namespace): test
 using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
@@ -138,7 +138,7 @@ TEST_CASE("who holds places is charged as it was when it got them, whatever its 
   };
   CHECK(usageOf(scene(bert), "a") == 8);
   CHECK(usageOf(scene(bert), "b") == 0);
-  // A record of an older version has the spec alone to go by.
+  // A record of an older version has no charge, so the spec counts.
   bert.status.gang.charge.reset();
   CHECK(usageOf(scene(bert), "a") == 0);
   CHECK(usageOf(scene(bert), "b") == 1);
@@ -260,7 +260,7 @@ TEST_CASE("nobody takes longer to end than the policy gives") {
   CHECK(std::get<DeletePod>(removed(slow)[0]).grace == std::chrono::seconds(600));
   slow.grace = std::chrono::seconds(600);
   CHECK_FALSE(std::get<DeletePod>(removed(slow)[0]).grace);
-  // Deleted by its owner with a year to end.
+  // Deleted by its owner with a grace period of a year.
   slow.terminating = true;
   slow.deletionTime = at(31'536'000);
   REQUIRE(removed(slow).size() == 1);
@@ -506,7 +506,7 @@ TEST_CASE("a queue whose limit was lowered below what it holds reports that") {
   CHECK(ready.message ==
         "the queue holds 8 of at most 4 nvidia.com/gpu: its jobs run on, and none starts until enough have "
         "ended");
-  // Not for the moment in which a job ends and another one takes its places.
+  // Not while one job ends and another one takes its nodes.
   CHECK(readyOf(cycle(input(twoNodes().add(queue("a", 4)).add(running("a")).add(podOf(running("a"), "n1")))))
             .reason == "Usable");
 }

@@ -84,13 +84,13 @@ TEST_CASE("node refusals: a node that changed is asked anew, the others are not"
   cordoned->unschedulable = true;
   after.nodes.edit()[1] = cordoned;
   refusals.follow(after.nodes);
-  CHECK(refusals.of(shape).mayUse(0, *cordoned, shape));  // remembered: it is not looked at
+  CHECK(refusals.of(shape).mayUse(0, *cordoned, shape));  // cached: the node is not checked again
   CHECK_FALSE(refusals.of(shape).mayUse(1, *cordoned, shape));
 
   CHECK(refusals.of(shape).mayBecomeOpen(1, *cordoned, shape));
   auto tainted = std::make_shared<model::Node>(*cordoned);
   tainted->taints.push_back({"dedicated", "others", model::TaintEffect::kNoSchedule});
-  CHECK(refusals.of(shape).mayBecomeOpen(1, *tainted, shape));  // remembered
+  CHECK(refusals.of(shape).mayBecomeOpen(1, *tainted, shape));  // cached
   model::Snapshot later = after;
   later.nodes.edit()[1] = tainted;
   refusals.follow(later.nodes);
@@ -115,7 +115,7 @@ TEST_CASE("node refusals: long constraints cost as much of the cycle's bound as 
   for (int again = 0; again < 3; ++again) {
     for (std::size_t i = 0; i < 2; ++i) CHECK(refusals.of(shape).mayUse(i, *snapshot.nodes[i], shape));
   }
-  // Beyond the first eight words each as much as a node; and for each question a little for their text.
+  // Beyond the first eight, each value costs as much as a node; and each question a little for its text.
   const std::int64_t asked = refusals.takeWork();
   CHECK(asked >= 2 * 792);
   CHECK(asked < 2 * 792 + 6 * 60);

@@ -180,7 +180,7 @@ TEST_CASE("a gang of one starts with its pod alone: nothing is written before it
   CHECK(create.epoch == 1);
   CHECK(create.pinned == model::NodeName("n1"));
 
-  // As the executor shows it from then on.
+  // The executor shows the job like this from then on.
   model::Job known = *in.snapshot.jobs.front();
   known.status.gang = begun->status->gang;
   known.recordUnwritten = true;
@@ -198,7 +198,7 @@ TEST_CASE("a gang of one starts with its pod alone: nothing is written before it
     return decision != nullptr ? decision->status : std::nullopt;
   };
   CHECK_FALSE(next(101, false));
-  // Told of, where it takes long.
+  // It is written if the start takes long.
   REQUIRE(next(111, false));
   CHECK(next(111, false)->gang.proposal);
   REQUIRE(next(101, true));
@@ -542,7 +542,7 @@ TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and
 
 namespace {
 
-// How often ml/urgent claims each node within a day, if it can run on none for a reason that nobody sees.
+// How often ml/urgent claims each node within a day, if it can run on none for an unknown reason.
 std::map<std::string, int> claimsInADay(int nodes) {
   SnapshotBuilder builder = cluster().priorityClass("high", 1'000);
   for (int i = 1; i <= nodes; ++i) {
@@ -622,7 +622,7 @@ TEST_CASE("an unready node or a cordon harms nobody who is placed") {
 }
 
 TEST_CASE("a pod of another namespace that copied a member's name and owner changes nothing") {
-  // It sorts before the member: whoever looks only at names or uids finds it first.
+  // It sorts before the member: a lookup by name or uid alone finds it first.
   const model::Job bert = running();
   model::Pod copy = memberOn(bert, 0, "n3");
   copy.key.ns = "a";

@@ -11,11 +11,11 @@
 namespace trainyard::core {
 namespace {
 
-using namespace test;  // NOLINT(google-build-using-namespace): the builders' words
+using namespace test;  // NOLINT(google-build-using-namespace): the builders
 
 constexpr std::int64_t kNow = 100'000;
 
-// Runs alone on the node since so many seconds.
+// Adds a single-pod job that has run on the node since this second.
 void runs(SnapshotBuilder& builder, const std::string& name, const std::string& nodeName, int gpuCount,
           std::int64_t since, const std::string& queue = "default") {
   model::Job made = job(name)
@@ -31,7 +31,7 @@ void runs(SnapshotBuilder& builder, const std::string& name, const std::string& 
   builder.add(made);
 }
 
-// Wants a whole node of four.
+// Adds a pending job that needs a whole node of four GPUs.
 void waits(SnapshotBuilder& builder, std::chrono::seconds estimate) {
   model::Job made = job("ml/whole").role("worker", 1, gpus(4)).created(kNow - 100);
   made.spec.estimatedDuration = estimate;
@@ -125,7 +125,7 @@ TEST_CASE("nobody is moved for less than the policy's gain") {
   SnapshotBuilder builder = nodesOfFour(2);
   runs(builder, "ml/a", "n1", 2, 1'000);
   runs(builder, "ml/b", "n2", 2, 1'000);
-  // Lost: 2 GPUs for 1,000 s and a minute; twice that is worth 1,060 s of four GPUs.
+  // A move costs 2 GPUs for 1,000 s and a minute; twice that is worth 1,060 s of four GPUs.
   SECTION("just enough") {
     waits(builder, std::chrono::seconds(1'060));
     CHECK(movedBy(builder) == Names{"a"});
@@ -141,7 +141,7 @@ TEST_CASE("nobody is moved for less than the policy's gain") {
     CHECK(movedBy(snapshot).empty());
   }
   SECTION("it would not have to wait so long") {
-    // The others are known to end soon.
+    // The other jobs are expected to end soon.
     waits(builder, std::chrono::hours(8));
     model::Snapshot snapshot = builder;
     for (auto& each : snapshot.jobs.edit()) {

@@ -10,7 +10,7 @@ using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
 namespace {
 
-// "z/r1[n1 n2] z/r2[n3]": the domains of a level with their nodes.
+// Formats "z/r1[n1 n2] z/r2[n3]": the domains of a level with their nodes.
 std::string levelText(const model::Snapshot& snapshot, std::string_view level) {
   const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const std::size_t at = level.empty() ? 0 : domains.findLevel(level).value();
@@ -62,7 +62,7 @@ TEST_CASE("racks stay racks on a cluster that labels nothing wider") {
   const model::Snapshot snapshot =
       cluster().add(node("n1").rack("r1")).add(node("n2").rack("r1")).add(node("n3").rack("r2"));
   CHECK(levelText(snapshot, "rack") == "r1[n1 n2] r2[n3]");
-  // One rack surely lies in one zone; two racks may not.
+  // One rack is certainly in one zone; two racks may not be.
   CHECK(levelText(snapshot, "zone") == "(r1)[n1 n2] (r2)[n3]");
 }
 

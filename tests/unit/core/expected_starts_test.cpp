@@ -23,7 +23,7 @@ using std::chrono::seconds;
 
 constexpr std::int64_t kNow = 1'000;
 
-// Has run on the node since kNow - 10, and ends at `end`; 0: gives no estimate.
+// Has run on the node since kNow - 10, and ends at `end`; 0: has no estimate.
 model::Job running(std::string_view name, std::string_view node, std::int64_t end) {
   model::Job made = job(name).role("worker", 1, gpus(8)).placed(node, "worker", "0").condition("Scheduled");
   made.status.conditions.back().lastTransition = at(kNow - 10);
@@ -38,7 +38,7 @@ model::Job waiting(std::string_view name, int replicas, std::int64_t created, st
   return made;
 }
 
-// The estimated starts of those that wait, in seconds; 0: nothing is told.
+// The estimated starts of pending jobs, in seconds; 0: none is reported.
 std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
   snapshot.policy.ordering = model::Ordering::kFifo;
   core::CycleCache cache;

@@ -36,7 +36,7 @@ class FailedGangScene {
   bool firstIsGone = false;
   std::int64_t now = 100;
 
-  // What the cycle decides once it knows of what the gang failed.
+  // The decision of the cycle after the cause of the failure is found.
   JobDecision decide(FailureClass failure, std::string message = {}) {
     Failure found;
     found.failure = failure;
@@ -46,7 +46,7 @@ class FailedGangScene {
     return decideOn(found);
   }
 
-  // As if the check of n2 had ended so.
+  // Makes the preflight check of n2 fail.
   void preflightFails() {
     auto failure = std::make_shared<model::PodFailure>();
     failure->containers.push_back({"trainyard-preflight", 1});
@@ -147,7 +147,7 @@ TEST_CASE("the second restart waits before it, and gives the places back") {
   CHECK(decision.status->gang.backoff->until == at(110));
   CHECK(decision.status->gang.backoff->avoidNodes == std::vector{model::NodeName("n2")});
 
-  // Once its pods are gone it waits that long.
+  // After its pods are gone, it waits for the back-off.
   model::Job later = scene.job();
   later.status = *decision.status;
   const model::GangRecord merged = mergeProposal(later);
@@ -348,6 +348,6 @@ TEST_CASE("who exceeds the storage that it asked for has failed; who is in the w
   const JobDecision lost = scene.decideOn(std::nullopt);
   CHECK_FALSE(asks(lost));
   REQUIRE(lost.status->gang.proposal);
-  // Not on the node that has just put it out.
+  // Not on the node that has just evicted it.
   for (const model::Assignment& place : lost.status->gang.proposal->add) CHECK(place.node.str() != "n2");
 }

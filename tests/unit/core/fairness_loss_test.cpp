@@ -17,7 +17,7 @@ model::Queue queue(std::string_view name, std::string_view parent = "") {
   return made;
 }
 
-// Holds a node of eight and is not to be stopped.
+// Holds a node of eight GPUs and is not preemptible.
 model::Job holds(std::string_view name, std::string_view nodeName, std::string_view charged) {
   model::Job made = job(name).role("worker", 1, gpus(8)).queue(charged).placed(nodeName, "worker", "0");
   made.spec.preemptible = false;
@@ -35,7 +35,7 @@ std::int64_t lossOf(const SnapshotBuilder& builder) {
   return cycle(in).fairnessLossPermille;
 }
 
-// One node is held by each name.
+// Each queue name holds one node.
 SnapshotBuilder sixteen(std::string_view first, std::string_view second) {
   return cluster()
       .now(1'000)
@@ -56,7 +56,7 @@ TEST_CASE("where nobody waits everybody has his share, whatever the others hold"
 
 TEST_CASE("what one queue holds beyond its share is what another lacks") {
   auto builder = sixteen("vision", "vision");
-  // Entitled to eight each: vision holds 16, speech nothing. (8 + 8) of 2 x 16.
+  // Each queue is entitled to eight: vision holds 16, speech nothing. (8 + 8) of 2 x 16.
   builder.add(job("ml/waits").role("worker", 1, gpus(8)).queue("speech"));
   CHECK(lossOf(builder) == 500);
 }

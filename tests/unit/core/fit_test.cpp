@@ -59,7 +59,7 @@ TEST_CASE("a cordon is tolerated as kube-scheduler lets it be") {
   CHECK(answer(node("n1").cordoned(), tolerating({"", "", true})) == "fits");
   CHECK(answer(node("n1").cordoned(), tolerating({"node.kubernetes.io/unschedulable", "", true,
                                                   TaintEffect::kNoExecute})) == "is cordoned");
-  // The taint alone, before spec.unschedulable is seen.
+  // The taint alone, before spec.unschedulable is visible.
   CHECK(answer(node("n1").taint("node.kubernetes.io/unschedulable"), {}) == "is cordoned");
 }
 

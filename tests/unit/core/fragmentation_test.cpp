@@ -35,7 +35,7 @@ TEST_CASE(
   CHECK(paper(room(0, {400, 700}), part(500)) == 400);
   CHECK(paper(room(0, {400, 700}), part(800)) == 1100);
   CHECK(paper(room(1, {400}), part(800)) == 400);
-  // Devices without the cpu to feed them.
+  // Devices without enough cpu to use them.
   CHECK(paper(room(3, {}, 4), whole(1, 8)) == 3000);
 }
 
@@ -44,13 +44,13 @@ TEST_CASE(
   const auto ours = [](const DeviceRoom& node, const TaskShape& task) {
     return unusable(node, task, FragmentMeasure::kFed);
   };
-  // One task of 4 cores fits into 7; twice one device of eight can be used.
+  // One task of 4 cores fits into 7; two of them can use two of eight devices.
   CHECK(paper(room(8, {}, 7), whole(1, 4)) == 0);
   CHECK(ours(room(8, {}, 7), whole(1, 4)) == 6000);
   CHECK(ours(room(8, {}, 16), whole(1, 4)) == 0);
   CHECK(ours(room(8, {}, 7), whole(4, 4)) == 0);
   CHECK(ours({100, 7, 1, 8, {}, 0}, {0, 4, 1, kWholeDevice, 0}) == 6000);
-  // Never less than the paper's.
+  // Never less than the paper's value.
   CHECK(ours(room(1, {400}), part(800)) == 400);
   CHECK(ours(room(3), whole(4)) == 3000);
   CHECK(ours(room(0), whole(0)) == 0);

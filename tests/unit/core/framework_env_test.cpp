@@ -131,7 +131,7 @@ TEST_CASE("a gang that started without its last members is told of all of them")
   CHECK(valueOf(env, "PET_NNODES") == "4");
   CHECK(valueOf(env, "PET_RDZV_BACKEND") == "(unset)");
 
-  // But where it reads who belongs to it.
+  // The variable is set if the program reads the membership.
   made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
   CHECK(valueOf(core::MemberEnvironments(made).of("worker", 2, 1), "WORLD_SIZE") == "3");
 }
@@ -160,14 +160,14 @@ TEST_CASE("PyTorch: members that may come and go meet by c10d") {
 
 namespace {
 
-// As TensorFlow's TFConfigClusterResolver and ClusterSpec read it: roles with tasks, as a list or by index.
+// Reads TF_CONFIG as TensorFlow's TFConfigClusterResolver and ClusterSpec do: tasks as a list or by index.
 struct TfConfig {
   std::map<std::string, std::map<std::string, std::string>> cluster;
   std::string type;
   std::int64_t index = -1;
 };
 
-// `kubelet` expands $(NAME) with the variables before.
+// The kubelet expands $(NAME) with earlier variables.
 TfConfig readTfConfig(const model::Job& job, const model::Environment& env) {
   std::string text = valueOf(env, "TF_CONFIG");
   constexpr std::string_view kReference = "$(TRAINYARD_TF_CLUSTER)";

@@ -20,12 +20,12 @@ TEST_CASE("what is free in pieces that are too small for the jobs there are is f
   auto builder = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8));
   CHECK(of(builder.build()) == FreeGpus{24, 0});
   builder.add(pod("a/x").on("n1").gpus(5)).add(pod("a/y").on("n2").gpus(5));
-  // Nobody asks: nothing can be said.
+  // Without pending jobs, fragmentation is undefined.
   CHECK(of(builder.build()) == FreeGpus{14, 0});
-  // One member of eight: the three of n1 and the three of n2 are of no use, n3 is.
+  // One member of eight cannot use the three of n1 and the three of n2, but can use n3.
   builder.add(job("ml/eight").role("worker", 1, gpus(8)));
   CHECK(of(builder.build()) == FreeGpus{14, 6 * 1000 / 14});
-  // And three members of one, which can use everything: three draws of four are content.
+  // Three members of one can use every GPU: three of four draws are satisfied.
   builder.add(job("ml/one").role("worker", 3, gpus(1)));
   CHECK(of(builder.build()) == FreeGpus{14, 6 * 1000 / (4 * 14)});
 }

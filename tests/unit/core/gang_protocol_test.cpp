@@ -31,7 +31,7 @@ struct Scene {
   std::vector<model::Pod> pods = {};
   std::vector<model::Job> others = {};
   JobFeedback feedback = {.auxiliariesReady = true};
-  std::map<model::ObjectKey, JobFeedback> told = {};  // of the others
+  std::map<model::ObjectKey, JobFeedback> told = {};  // of the other jobs
   std::int64_t now = 10;
   std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
 
@@ -113,7 +113,7 @@ TEST_CASE("all members exist: the barrier releases them together") {
 TEST_CASE("a half released gang goes on without a second barrier") {
   Scene scene;
   scene.pods = {scene.boundMember(0), scene.gatedMember(1)};
-  // n2 was filled by a stranger meanwhile; that is for kube-scheduler and the deadline to settle.
+  // A foreign pod filled n2 in the meantime; kube-scheduler and the deadline resolve that.
   scene.pods.push_back(pod("other/stranger").on("n2").gpus(8));
   const GangStep step = scene.step();
   CHECK(countActions<ReleaseMember>(step) == 1);
@@ -226,7 +226,7 @@ TEST_CASE("released members that cannot reach their place end the attempt") {
   SECTION("kube-scheduler finds no room for too long") {
     second.unschedulableMessage = "1 Insufficient nvidia.com/gpu";
     second.unschedulableSince = at(0);
-    scene.now = 9;  // grace is 10 s
+    scene.now = 9;  // the grace period is 10 s
     const GangStep early = scene.step();
     CHECK_FALSE(early.record);
     CHECK(early.wakeAt == at(10));
@@ -412,7 +412,7 @@ TEST_CASE("a pod stuck on a lost node is forced, but not before its node is know
 
 namespace {
 
-// bert claims n1, on which somebody runs, and n2.
+// bert claims n1, on which another gang runs, and n2.
 struct ClaimScene : Scene {
   ClaimScene() {
     bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
@@ -514,7 +514,7 @@ TEST_CASE("a claim takes over the host ports of its victims") {
 
 TEST_CASE("a claim counts what its victims hold beyond the places that it takes") {
   ClaimScene scene;
-  // The victim holds all of n1; the one who comes wants half, and admission made three quarters of it.
+  // The victim holds all of n1; the preemptor requests half, and admission made three quarters of it.
   scene.bert.spec.roles.front().shape.requests = gpus(4);
   scene.pods[1].shape.requests = gpus(6);
   CHECK(scene.step().evicts);
@@ -535,7 +535,7 @@ TEST_CASE("a claim that stands waits for its victims and for no longer than its 
   CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
 }
 
-// Its write is late (429, a new leader): both would hold the places, and their queues more than they may.
+// The write is late (429, a new leader): both gangs would hold the nodes, and their queues exceed the quota.
 TEST_CASE("a claim whose victims are gone waits until it is written that their gang has no place for them") {
   ClaimScene scene;
   const auto places = [](std::vector<int> indices) {

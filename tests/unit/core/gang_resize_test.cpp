@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kNow = 100;
 
-// Two members of one GPU on n1 and n2, whose training loop reads who belongs to it.
+// Two members of one GPU on n1 and n2, with a training loop that reads the membership.
 model::Job runningPair() {
   model::Job bert =
       job("ml/bert").role("worker", 2, gpus(1)).placed("n1", "worker", "0").placed("n2", "worker", "1");
@@ -118,7 +118,7 @@ TEST_CASE("before a lost member is replaced those that stay are told, of the epo
   scene.feedback.membersTold = true;
   REQUIRE(scene.step().record);
   CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
-  // Who asks Kubernetes for his peers is told nothing.
+  // A job that asks Kubernetes for its peers gets no membership.
   scene.feedback.membersTold = false;
   scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
   CHECK(countActions<TellMember>(scene.step()) == 0);
@@ -320,7 +320,7 @@ TEST_CASE("members that shrink away for a claim are not deleted by the claimant"
   CHECK(countActions<DeletePod>(stepOf()) == 0);
 }
 
-// --- what the user asks for
+// --- user requests
 // -----------------------------------------------------------------------------------
 
 namespace {
@@ -414,7 +414,7 @@ TEST_CASE("members that join keep to the level that their gang requires") {
   CHECK_FALSE(statusIn(planOf(scene)).gang.proposal);
 }
 
-// The victims of a claim have ended while it was on its way: it stands, and whose they were holds less.
+// The victims of a claim ended while it was in progress: it stands, and the victims' gang holds less.
 TEST_CASE("a gang that was to shrink for a claim gives those places up though it has failed meanwhile") {
   Scene scene;
   const bool anew = GENERATE(false, true);
@@ -455,18 +455,18 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
   REQUIRE(proposal);
   CHECK(proposal->kind == (anew ? model::ProposalKind::kRestart : model::ProposalKind::kShrink));
   CHECK_FALSE(proposal->movesFor);
-  // Without the claim, or with one that is given up in this very cycle, it keeps them.
+  // Without the claim, or if it is aborted in this very cycle, the gang keeps its nodes.
   CHECK_FALSE(proposalIn(std::nullopt));
   model::Job suspended = claim();
   suspended.spec.run.suspend = true;
   CHECK_FALSE(proposalIn(suspended));
-  // One that has done its work is no member short: it ends.
+  // A member that has completed is not missing: the gang ends.
   if (end == "who leaves is gone") return;
   for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kSucceeded;
   CHECK_FALSE(proposalIn(claim()));
 }
 
-// The claim may come to nothing yet: a gang that runs on gives nothing up before it has to.
+// The claim may still fail: a running gang gives nothing up before it has to.
 TEST_CASE("a gang whose claimed member has done its work waits until the claim waits for nobody else") {
   Scene scene;
   scene.pods[1].phase = model::PodPhase::kSucceeded;
@@ -486,8 +486,8 @@ TEST_CASE("a gang whose claimed member has done its work waits until the claim w
   }
 }
 
-// Its own write, by which it makes room, never came, or it was suspended meanwhile: a restart in place would
-// have the claimed places as well.
+// The gang's own write that gives up the nodes is missing, or the gang was suspended: a restart in place
+// would use the claimed nodes as well.
 TEST_CASE("a gang whose claimed member is gone, and which has written nothing of it, waits again") {
   Scene scene;
   scene.bert.status.gang.backoff =
@@ -514,8 +514,8 @@ TEST_CASE("a gang whose claimed member is gone, and which has written nothing of
   CHECK(gaveUp);
 }
 
-// Whether it is elastic can be changed while it is suspended, and the claim may stand before anybody has
-// seen either.
+// A suspended job can change whether it is elastic, and the claim may stand before the cycle sees
+// either.
 TEST_CASE("a gang that was to shrink for a claim may be elastic no more when the claim stands") {
   Scene scene;
   const model::Pod claimed = scene.pods[1];

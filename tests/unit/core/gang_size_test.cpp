@@ -13,9 +13,9 @@
 namespace trainyard::core {
 namespace {
 
-using namespace test;  // NOLINT(google-build-using-namespace): the builders' words
+using namespace test;  // NOLINT(google-build-using-namespace): the builders
 
-// Starts with four workers of eight GPUs, and has places for two of them.
+// Starts with four workers of eight GPUs, and has nodes for two of them.
 model::Job shrunk() {
   model::Job made = job("ml/bert").role("worker", 4, gpus(8)).role("ps", 1, cpus(4));
   made.spec.framework = model::Framework::kPyTorch;
@@ -65,7 +65,7 @@ TEST_CASE("a gang is as large as its record, and without places as its spec says
   made.status.gang.proposal = proposal(model::ProposalKind::kRestart, {0, 1, 2});
   CHECK(model::gangMembers(made, made.spec.roles[0]) == 3);
 
-  // Goes back to waiting.
+  // The gang becomes pending again.
   made.status.gang.proposal = proposal(model::ProposalKind::kRestart, {});
   CHECK(model::gangMembers(made, made.spec.roles[0]) == 4);
   made.status.gang = {};
@@ -82,7 +82,7 @@ TEST_CASE("a gang with fewer members than it starts with is charged, placed and 
   CHECK(tree.node(*tree.find(model::QueueName("default"))).usage[0] == 16);
   CHECK(observedMix(snapshot.jobs).entries().front().weight == 2);
   CHECK(valueOf(MemberEnvironments(made).of("worker", 1, 1), "WORLD_SIZE") == "2");
-  CHECK(kindsOf(made)[1] == "queue/default@ml/32");  // learns from jobs of what it asks for
+  CHECK(kindsOf(made)[1] == "queue/default@ml/32");  // it learns from jobs of the requested size
 }
 
 TEST_CASE("a gang with fewer members than it starts with is reported and served by its record") {

@@ -66,7 +66,7 @@ TEST_CASE("the pod of a gang of one takes what no record keeps, as a stranger wo
   REQUIRE(accepted);
   CHECK(accepted->accepted == Names{"n3"});
   CHECK(accepted->hold == model::NodeName("n3"));
-  // Two epochs on is news that the view lacks.
+  // An epoch two steps ahead is newer than the view.
   CHECK_FALSE(core::filter(roomy, f.holds, late, Names{"n3"}));
   const model::Pod small = pod("other/small").on("n3").gpus(8);
   const core::GuardView full(cluster().add(node("n3").gpus(8)).add(small).add(solo));
@@ -103,8 +103,8 @@ TEST_CASE("members of the placed record and of a proposal of another epoch are b
   CHECK(accepted(1, 2) == Names{"n2"});
   CHECK(accepted(1, 1).empty());            // epoch 1 never had a worker 1
   CHECK(accepted(0, 2).empty());            // nor epoch 2 a worker 0
-  CHECK(accepted(0, 0).empty());            // left over from before
-  CHECK(accepted(1, 3) == Names{"error"});  // newer than the view: ask again
+  CHECK(accepted(0, 0).empty());            // left from an earlier epoch
+  CHECK(accepted(1, 3) == Names{"error"});  // newer than the view: retried
 }
 
 TEST_CASE("a member whose gang the view does not know yet is an error, so that kube-scheduler asks again") {
@@ -133,7 +133,7 @@ TEST_CASE("a member whose gang the view does not know yet is an error, so that k
 }
 
 TEST_CASE("labels alone make no gang member: such a pod is a stranger") {
-  // n1 and n2 have 8 of 8 GPUs reserved: strangers fit on n3 only, members of index 0 on n1 only.
+  // n1 and n2 have 8 of 8 GPUs reserved: foreign pods fit on n3 only, members of index 0 on n1 only.
   Reserved f;
   model::Pod thief = pod("ml/x").memberOf(f.bert, "worker", 0).gpus(4);
   SECTION("without a controller") {
@@ -210,8 +210,8 @@ TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
 }
 
 TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
-  // The view still shows a bound pod that kube-scheduler has just seen go: refusing would evict a second
-  // victim.
+  // The view still shows a bound pod that kube-scheduler has just seen deleted: a refusal would evict a
+  // second victim.
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(pod("ml/gone").on("n1").gpus(8)));
   const auto decision = core::filter(view, {}, pod("ml/preemptor").gpus(8), Names{"n1"});
   REQUIRE(decision);
@@ -219,8 +219,8 @@ TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
 }
 
 TEST_CASE("where members run their room counts, less strangers on their way out") {
-  // 4 GPUs of a running member, 4 of a stranger: nothing is free. Another scheduler may not know the member
-  // yet.
+  // 4 GPUs of a running member, 4 of a foreign pod: none is free. Another scheduler may not have seen the
+  // member yet.
   const model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).placed("n1", "worker", "0");
   SnapshotBuilder snapshot = cluster()
                                  .add(node("n1").gpus(8))
@@ -233,7 +233,7 @@ TEST_CASE("where members run their room counts, less strangers on their way out"
   const PodBuilder stays = pod("ml/a").on("n1").gpus(4);
   CHECK(textOf(ask(stays, 4), "n1") ==
         "trainyard: wants 4 nvidia.com/gpu, has 0 free beside 4 of running gangs");
-  // kube-scheduler offers the node only when it has seen the stranger go.
+  // kube-scheduler offers the node only after it has seen the foreign pod's deletion.
   const PodBuilder leaves = pod("ml/a").on("n1").gpus(4).terminating();
   CHECK(ask(leaves, 4).accepted.size() == 1);
   CHECK(count(ask(leaves, 5), GuardReason::kRunning) == 1);
@@ -340,7 +340,7 @@ TEST_CASE("a released member counts as reserved until it is bound") {
 }
 
 TEST_CASE("of the nodes with reservations a stranger is offered the best only, and holds it") {
-  // n1: 8 GPUs, 4 reserved: 4 free. n2: 6 reserved: 2 free. n3: nothing reserved, 4 bound. n4: wholly free.
+  // n1: 8 GPUs, 4 reserved: 4 free. n2: 6 reserved: 2 free. n3: none reserved, 4 bound. n4: all free.
   const model::Job bert = job("ml/bert")
                               .role("worker", 5, gpus(2))
                               .proposes("n1", "worker", "0-1")
@@ -356,21 +356,21 @@ TEST_CASE("of the nodes with reservations a stranger is offered the best only, a
   core::Holds holds;
   const model::Pod first = pod("ml/first").gpus(2);
   const auto offer = *core::filter(view, holds, first, all);
-  // n2 is a perfect fit; n1 has reservations as well and stays out; n3 and n4 are kube-scheduler's to choose.
+  // n2 is a perfect fit; n1 has reservations as well and is excluded; n3 and n4 are left to kube-scheduler.
   CHECK(offer.accepted == Names{"n2", "n3", "n4"});
   CHECK(offer.hold == model::NodeName("n2"));
   CHECK(textOf(offer, "n1") == "trainyard: has places reserved for gangs, and another node was offered");
 
   holds.put(first.uid, hold("n2", 2));
-  // left 2 of 8 on n3: 9 - ceil(8*2/8) = 7; breaking n4 up: 0; n1 likewise 2 left: 7.
+  // 2 of 8 left on n3: 9 - ceil(8*2/8) = 7; using the empty n4: 0; n1 has 2 left as well: 7.
   CHECK(core::prioritize(view, holds, first, all) == std::vector<int>{7, 10, 7, 0});
 
-  // Before the watch shows the first pod, n2 still has 2 free by our numbers: the hold keeps the second off.
+  // Before the watch shows the first pod, n2 still has 2 free in the view: the hold excludes the second pod.
   const auto second = *core::filter(view, holds, pod("ml/second").gpus(2), all);
   CHECK(second.accepted == Names{"n1", "n3", "n4"});
   CHECK(textOf(second, "n2") ==
         "trainyard: wants 2 nvidia.com/gpu, has 0 free beside 6 reserved for gangs and pods just placed");
-  // Asked again, the first pod is not kept off by its own hold.
+  // The first pod's own hold does not exclude it in a repeated request.
   CHECK(core::filter(view, holds, first, all)->hold == model::NodeName("n2"));
 }
 
@@ -382,7 +382,7 @@ TEST_CASE("holds do not count where nothing is reserved: kube-scheduler's own co
 }
 
 TEST_CASE("a stranger's score prefers the tightest fit and keeps whole nodes whole") {
-  // Asking for 2 GPUs: n1 has 2 free (0 left: 9), n2 4 free (2 left: 7), n3 6 free (4 left: 5), n4 8 of 8
+  // With 2 GPUs requested: n1 has 2 free (0 left: 9), n2 4 free (2 left: 7), n3 6 free (4 left: 5), n4 8 of 8
   // (0).
   const core::GuardView view(cluster()
                                  .add(node("n1").gpus(8))
@@ -409,12 +409,12 @@ TEST_CASE("an absurd request fits beside no reservation, and holds nothing") {
   Reserved f;
   const auto decision = core::filter(f.view, f.holds, pod("ml/s").gpus(INT64_MAX), f.all);
   REQUIRE(decision);
-  CHECK(decision->accepted == Names{"n3"});  // kube-scheduler will say no
+  CHECK(decision->accepted == Names{"n3"});  // kube-scheduler will refuse it
   CHECK_FALSE(decision->hold);
 }
 
 TEST_CASE("preemption spares gangs and reservations") {
-  // n1: stranger a and gang member. n2: strangers only. n3: a stranger beside a reservation. n4: unknown pod.
+  // n1: foreign pod a and a gang member. n2: foreign pods. n3: one beside a reservation. n4: unknown pod.
   const model::Job bert = job("ml/bert")
                               .role("worker", 2, gpus(4))
                               .placed("n1", "worker", "0")
@@ -434,7 +434,7 @@ TEST_CASE("preemption spares gangs and reservations") {
       {"n4", {"unheard-of"}},  {"n9", {"b"}}, {"n2", {}}};
   CHECK(core::mayPreempt(view, pod("ml/s").gpus(4), candidates) ==
         std::vector<bool>{false, true, true, false, false, false, false});
-  // Never on behalf of a gang's pod, known or not.
+  // Never on behalf of a gang's pod, whether its gang is known or not.
   CHECK(core::mayPreempt(view, pod("ml/x").memberOf(bert, "worker", 1, 2).gpus(4), candidates) ==
         std::vector<bool>(7, false));
   CHECK(core::mayPreempt(view, pod("ml/x").ownedBy("TrainingJob", "unknown").gpus(4), candidates) ==

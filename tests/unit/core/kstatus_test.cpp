@@ -1,5 +1,5 @@
-// What tools that judge by kstatus (sigs.k8s.io/cli-utils, pkg/kstatus/status: generic.go and the last part
-// of Compute()) make of our statuses: said anew here, rule by rule.
+// How tools that use kstatus (sigs.k8s.io/cli-utils, pkg/kstatus/status: generic.go and the last part of
+// Compute()) interpret Trainyard's statuses: its rules are reimplemented here one by one.
 
 #include <algorithm>
 #include <string>
@@ -37,7 +37,7 @@ struct Fixture {
 
   Fixture() { bert.generation = 1; }
 
-  // And nothing of it changes when the same is seen once more: it costs no write.
+  // Deriving the status again must not change it: it costs no write.
   std::string after(const StatusNews& news, const model::GangRecord& record = {},
                     const std::vector<Member>& members = {}) {
     bert.status = deriveStatus(bert, record, members, news, at(1'000));
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(Fixture, "a job that waits is in progress, one that runs or has
 
 TEST_CASE_METHOD(Fixture, "a job that failed, or that only its author can mend, has failed") {
   CHECK(after(waits(model::PendingReason::kInvalidSpec, false)) == "Failed");
-  // Mended.
+  // The spec was corrected.
   CHECK(after(waits(model::PendingReason::kWaitingForCapacity, true)) == "InProgress");
   CHECK(after(waits(model::PendingReason::kInvalidTemplate, false)) == "Failed");
   CHECK(afterRunning() == "Current");

@@ -18,7 +18,7 @@ std::int64_t freeGpus(const model::Snapshot& snapshot, std::string_view node) {
   return ledger.nodes()[ledger.find(model::NodeName(node)).value()].free.gpus();
 }
 
-// "job ml/bert 8, pod s/x 4": what holds GPUs of the node.
+// Formats "job ml/bert 8, pod s/x 4": the holders of the node's GPUs.
 std::string holders(const Ledger& ledger, std::string_view node) {
   std::string text;
   ledger.forEachHolding(ledger.find(model::NodeName(node)).value(), [&](const Ledger::Holding& holding) {
@@ -80,13 +80,13 @@ TEST_CASE("members hold room once they are pinned and ungated, by their own requ
                               .proposes("n1", "worker", "0", model::ProposalPhase::kReserved);
   const auto member = [&] { return pod("").memberOf(bert, "worker", 0).gpus(4).pinnedTo("n1"); };
   CHECK(freeGpus(oneNode().add(bert).add(member()), "n1") == 4);
-  // The place alone.
+  // Only the assigned node counts.
   CHECK(freeGpus(oneNode().add(bert).add(member().gated()), "n1") == 5);
   CHECK(freeGpus(oneNode().add(bert).add(member().terminating()), "n1") == 5);
   CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0)), "n1") == 5);
 }
 
-// Owner reference, labels, affinity and scheduler can be written by whoever may create pods.
+// Owner reference, labels, affinity and scheduler can be written by every client that may create pods.
 TEST_CASE("pods that no record lets go hold nothing before they are bound, whatever they claim") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(1)).placed("n2", "worker", "0", 4);
   std::int64_t held = 0;
@@ -226,7 +226,7 @@ TEST_CASE("jobs that are finished or being deleted hold what their pods hold") {
 }
 
 TEST_CASE("an attempt under way holds its places though its job is being deleted") {
-  // Its members may be released by a request that is still on its way.
+  // Its members may be released by a request that is still in flight.
   const auto ended = job("ml/bert")
                          .role("worker", 2, gpus(2))
                          .placed("n1", "worker", "0", 1)

@@ -27,10 +27,10 @@ model::Job runningJob() {
   return each;
 }
 
-// Nothing new, for 700 seconds.
+// No progress for 700 seconds.
 const LifeSign kSilent{.silentSince = at(300)};
 
-// What a cycle writes of the job, given these news of it.
+// The decision that a cycle writes for the job, given this sign of life.
 std::optional<JobDecision> decide(const model::Job& job, std::optional<LifeSign> sign, CycleCache& cache,
                                   std::int64_t now = 1000) {
   SnapshotBuilder builder = cluster().now(now).add(node("n1").gpus(8)).add(node("n2").gpus(8));
@@ -52,7 +52,7 @@ std::optional<JobDecision> decide(const model::Job& job, std::optional<LifeSign>
   return std::nullopt;
 }
 
-// As it is once all that a cycle says of it is written.
+// The job after all decisions of a cycle are written.
 model::Job settled(model::Job job) {
   CycleCache cache;
   if (const auto first = decide(job, std::nullopt, cache); first && first->status)
@@ -190,7 +190,7 @@ TEST_CASE("a checkpoint that is reported makes a stop cheaper, and never dearer"
   CHECK(lostWork(job, snapshot) == 400);
   job.status.progress->lastCheckpoint = at(5'000);
   CHECK(lostWork(job, snapshot) == 0);
-  // Of a job that declares none nobody knows that it goes on from there.
+  // A job without declared checkpoints is not assumed to resume from one.
   job.spec.checkpoint.reset();
   job.status.progress->lastCheckpoint = at(950);
   CHECK(lostWork(job, snapshot) == 1000);

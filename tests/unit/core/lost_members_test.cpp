@@ -20,7 +20,7 @@ namespace {
 using model::FailureClass;
 using Rule = model::PodFailureRule;
 
-// A gang of three on n1, n2 and n3. Its members are lost as a test says; the other nodes are free or taken.
+// A gang of three on n1, n2 and n3. Each test loses some members; the other nodes are free or used.
 class LostMembersScene {
  public:
   LostMembersScene() {
@@ -83,7 +83,7 @@ class LostMembersScene {
                        .placed("n3", "worker", "2");
   std::vector<model::Pod> pods;
   bool othersTaken = false;
-  std::string_view gone = {};  // a node
+  std::string_view gone = {};  // the name of a deleted node
   std::int64_t now = 100;
 };
 
@@ -264,7 +264,7 @@ TEST_CASE("without a node for a lost member an elastic gang goes on with the sur
 
 namespace {
 
-// worker-0 and worker-1 have the container "train" of their template, and one that admission added and that
+// worker-0 and worker-1 have the container "train" of their template, and one added by admission that still
 // runs.
 Plan planWithSidecars(int firstExit, std::optional<int> secondExit,
                       std::vector<std::string> ofTemplate = {"train"}) {

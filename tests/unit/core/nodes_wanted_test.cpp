@@ -102,7 +102,7 @@ TEST_CASE("a job is told what has become of its request") {
 
   const auto accepted = with("Accepted");
   CHECK(decide(job, &accepted, kStart + 30).word->reason == "Accepted");
-  // Cluster Autoscaler's check-capacity says so and tries again.
+  // Cluster Autoscaler's check-capacity reports this and retries.
   const auto notYet = with("Provisioned", model::ConditionStatus::kFalse);
   CHECK(decide(job, &notYet, kStart + 30).word->message.find("so it is") != std::string::npos);
   const auto there = with("Provisioned");

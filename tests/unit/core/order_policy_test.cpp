@@ -79,7 +79,7 @@ TEST_CASE("A running job is stopped only for one that is shorter by more than th
     CHECK(pays(other, running, ordering));
     CHECK_FALSE(pays(other, running, Ordering::kFifo));
   }
-  // Learnt: expected to last 10 s on each GPU, or thrice that, against 100 s and what it costs.
+  // Learned: expected to last 10 s on each GPU, or three times that, against 100 s and its cost.
   running.remaining.reset();
   other.remaining.reset();
   running.gittinsIndex = 0.01;
@@ -131,9 +131,9 @@ TEST_CASE("A kind whose jobs end soon is expected to end soon, and to go on once
   CHECK(gittinsIndex(kind(100, true), 0) > 10 * gittinsIndex(kind(100'000, true), 0));
   CHECK(gittinsIndex(kind(100, true), 0) == Approx(1.0 / 100).epsilon(0.3));
   CHECK(gittinsIndex({}, 0) > 0);
-  // It outlived all of its kind.
+  // It has outlived all jobs of its kind.
   CHECK(gittinsIndex(kind(100, true), 5'000) < 1.0 / 1'000);
-  // What has run long without ending is known to be long.
+  // A job that has run long without ending is expected to run long.
   CHECK(gittinsIndex(kind(200'000, false), 0) < gittinsIndex({}, 0));
 }
 

@@ -1,4 +1,4 @@
-// Which of the places that serve alike is taken: by job mix, by shape costs, by who is there already.
+// Which of several equivalent placements is chosen: by job mix, by shape costs, by the present gangs.
 #include <catch2/catch.hpp>
 
 #include "core/place/fragmentation.h"
@@ -32,7 +32,7 @@ TaskShape task(std::int64_t gpuCount, std::int64_t cores) {
   return {cores * 1000, 0, gpuCount, kWholeDevice, 0};
 }
 
-// One rack: n0 … with 8 GPUs, of which so many are free.
+// One rack: n0 … with 8 GPUs each, of which this many are free.
 SnapshotBuilder rack(const std::vector<int>& freeGpus) {
   SnapshotBuilder builder = cluster();
   for (std::size_t i = 0; i < freeGpus.size(); ++i) {
@@ -51,7 +51,7 @@ const std::vector<model::ShapeCost> kSlowNetwork = {{2, 2, 3650}, {4, 1, 2230}};
 TEST_CASE("shape choices are those of the table that are this gang, cheapest first") {
   CHECK(shapeChoices(kSlowNetwork, 1, 4) ==
         std::vector<ShapeChoice>{{1, 4, 1000}, {4, 1, 2230}, {2, 2, 3650}});
-  // Members of two GPUs do not come one by one.
+  // Members of two GPUs cannot be placed one GPU at a time.
   CHECK(shapeChoices(kSlowNetwork, 2, 2) == std::vector<ShapeChoice>{{1, 2, 1000}, {2, 1, 3650}});
   CHECK(shapeChoices(kSlowNetwork, 1, 8).empty());
   CHECK(shapeChoices(kSlowNetwork, 8, 2).empty());
@@ -67,13 +67,13 @@ TEST_CASE("the cheapest shape is taken, which need not be the one with the fewes
   CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {}) == "rack z/r: n0:worker:0-1 n1:worker:2-3");
   CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {{}, kSlowNetwork}) ==
         "rack z/r: n0:worker:0 n1:worker:1 n2:worker:2 n3:worker:3");
-  // One node is cheaper still.
+  // One node is still cheaper.
   CHECK(placedBy(rack({2, 2, 8, 2}).add(four), {{}, kSlowNetwork}) == "node z/r/n2: n2:worker:0-3");
-  // Only three nodes: the cheapest cannot be had.
+  // Only three nodes: the cheapest shape is impossible.
   CHECK(placedBy(rack({2, 3, 2}).add(four), {{}, kSlowNetwork}) == "rack z/r: n0:worker:0-1 n2:worker:2-3");
-  // No listed shape can be had: any will do.
+  // No listed shape is possible: any placement is accepted.
   CHECK(placedBy(rack({3, 1, 0}).add(four), {{}, kSlowNetwork}) == "rack z/r: n0:worker:0-2 n1:worker:3");
-  // The table says nothing of this gang.
+  // The table has no entry for this gang.
   CHECK(placedBy(rack({2, 2, 2, 2}).add(job("x/j").role("worker", 3, gpus(1))), {{}, kSlowNetwork}) ==
         "rack z/r: n0:worker:0-1 n1:worker:2");
 }
@@ -89,12 +89,12 @@ TEST_CASE("roles without GPUs go beside the cheapest shape; with two kinds of GP
 
 TEST_CASE("a job mix keeps GPUs useful: small jobs onto broken nodes, cpu where GPUs need it") {
   const model::Job one = job("x/j").role("worker", 1, requests(1, 1));
-  // By free GPUs alone n1, with 2 free. But twos are what is asked for, and n0 has one to spare.
+  // By free GPUs alone n1, with 2 free. But pairs are requested, and n0 has one GPU to spare.
   CHECK(placedBy(rack({3, 2}).add(one), {}) == "node z/r/n1: n1:worker:0");
   CHECK(placedBy(rack({3, 2}).add(one), {{task(2, 1)}, {}}) == "node z/r/n0: n0:worker:0");
-  // A whole node is broken last.
+  // A whole node is used last.
   CHECK(placedBy(rack({8, 5}).add(one), {{task(1, 1), task(8, 1)}, {}}) == "node z/r/n1: n1:worker:0");
-  // A job without GPUs that would take the cpu from the GPUs: n1 has cpu to spare.
+  // A job without GPUs that would take cpu which the GPUs need: n1 has cpu to spare.
   SnapshotBuilder poor = cluster();
   poor.add(node("n0").zone("z").rack("r").gpus(4).cpu(8)).add(node("n1").zone("z").rack("r").gpus(4).cpu(32));
   const model::Job hungry = job("x/j").role("worker", 1, requests(0, 6));
@@ -103,14 +103,14 @@ TEST_CASE("a job mix keeps GPUs useful: small jobs onto broken nodes, cpu where 
 }
 
 TEST_CASE("the remainder of a gang goes where it breaks least") {
-  // Two whole nodes are filled; the last two GPUs fit n2 exactly, or break what fours need on n3.
+  // Two whole nodes are filled; the last two GPUs fit n2 exactly, or leave n3 unusable for members of four.
   const model::Job ten = job("x/j").role("worker", 5, gpus(2));
   CHECK(placedBy(rack({4, 4, 2, 4}).add(ten), {{task(4, 1)}, {}}) ==
         "rack z/r: n0:worker:0-1 n1:worker:2-3 n2:worker:4");
 }
 
 TEST_CASE("two gangs that need the network are kept off one node where it costs nothing") {
-  // Of four half-free nodes, n0 and n1 host a gang of two nodes, n2 and n3 single ones.
+  // There are four half-free nodes: n0 and n1 have a gang of two nodes, n2 and n3 single-pod jobs.
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < 4; ++i) builder.add(node(fmt::format("n{}", i)).zone("z").rack("r").gpus(8));
   builder.add(
@@ -129,7 +129,7 @@ TEST_CASE(
       job("x/spread").role("worker", 2, gpus(4)).placed("n0", "worker", "0").placed("n1", "worker", "1"));
   CHECK(placedBy(SnapshotBuilder(builder).add(job("x/j").role("worker", 1, gpus(4))), {}) ==
         "node z/r/n0: n0:worker:0");
-  // Nor is another node opened for the third member.
+  // No further node is opened for the third member either.
   CHECK(placedBy(SnapshotBuilder(builder).add(job("x/j").role("worker", 3, gpus(4))), {}) ==
         "rack z/r: n0:worker:0 n2:worker:1-2");
 }

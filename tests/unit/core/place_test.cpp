@@ -51,7 +51,7 @@ TEST_CASE("members with the same host port never share a node, nor one with anot
   CHECK(outcomeIn(
             scene().add(pod("x/web").on("r1n0").requests(wanted)).add(job("x/j").role("worker", 1, wanted)),
             "x/j") == "node z/b/r1/r1n1: r1n1:worker:0");
-  // A place that is reserved counts as a pod.
+  // A reserved node counts as one with a pod.
   CHECK(outcomeIn(scene()
                       .add(job("x/a").role("worker", 1, wanted).proposes("r1n0", "worker", "0"))
                       .add(job("x/j").role("worker", 1, wanted)),
@@ -69,7 +69,7 @@ TEST_CASE("without labels the whole cluster is the only place above the node") {
 }
 
 TEST_CASE("of several racks the one with the least free GPUs afterwards") {
-  // Free: r1 24, r2 16, r3 20. 16 are needed: r2 is used up, the others stay whole.
+  // Free: r1 24, r2 16, r3 20. 16 are needed: r2 is used completely, the others stay whole.
   CHECK(outcomeIn(racks({{"r1", 3}, {"r2", 2}, {"r3", 3}})
                       .add(filler("r3n2", 4))
                       .add(job("x/j").role("worker", 2, gpus(8))),
@@ -77,14 +77,14 @@ TEST_CASE("of several racks the one with the least free GPUs afterwards") {
 }
 
 TEST_CASE("of racks with as much free the one with more in use") {
-  // Free GPUs: r1 16 of 16, r2 16 of 24. After it both have none; r2 was opened already, r1 stays whole.
+  // Free GPUs: r1 16 of 16, r2 16 of 24. Afterwards both have none; r2 was in use before, r1 stays whole.
   CHECK(outcomeIn(
             racks({{"r1", 2}, {"r2", 3}}).add(filler("r2n0", 8)).add(job("x/j").role("worker", 2, gpus(8))),
             "x/j") == "rack z/b/r2: r2n1:worker:0 r2n2:worker:1");
 }
 
 TEST_CASE("room on closed nodes makes a rack no emptier") {
-  // r1 has 24 free, 8 of them cordoned: 16 that count, as r2; then r1 has none in use more, and the path
+  // r1 has 24 free, 8 of them cordoned: 16 count, as in r2. Then neither has more GPUs in use, and the path
   // decides. r2 has 20: without the rule r2 would be the fuller one.
   CHECK(outcomeIn(racks({{"r2", 2}})
                       .add(node("r1n0").zone("z").block("b").rack("r1").gpus(8))
@@ -104,8 +104,8 @@ TEST_CASE("the fullest node that still fits takes a small gang") {
 }
 
 TEST_CASE("inside a rack as few nodes as possible, the remainder on the fullest") {
-  // Room for members of 2 GPUs: n0 4, n1 2, n2 1, n3 4. Six members: n0 takes 4 (n3 would do as well, n0 has
-  // the first name), the other 2 fit n1 exactly.
+  // Capacity for members of 2 GPUs: n0 4, n1 2, n2 1, n3 4. Of six members, n0 takes 4 (n3 would do as well,
+  // but n0 is first by name); the other 2 fit n1 exactly.
   CHECK(outcomeIn(racks({{"r1", 4}})
                       .add(filler("r1n1", 4))
                       .add(filler("r1n2", 6))
@@ -204,13 +204,13 @@ TEST_CASE("CPU members take what GPU members leave on their nodes") {
         .add(job("x/j").role("worker", 2, requests(8, 96)).role("ps", servers, cpus(20)).required("rack"));
   };
   CHECK(outcomeIn(gang(2), "x/j") == "rack z/b/r1: r1n0:worker:0 r1n1:worker:1 r1n0:ps:0 r1n1:ps:1");
-  // Three servers of 20: 2 x 32 = 64 cpu would do by sum, yet only one fits beside each worker.
+  // Three servers of 20: 2 x 32 = 64 cpu would suffice in sum, but only one fits beside each worker.
   CHECK(outcomeIn(gang(3), "x/j").substr(0, 8) == "TooLarge");
 }
 
 TEST_CASE("GPU members make room for CPU members that fit nowhere else") {
-  // One node with 128 cpu, one with 64. Workers: 2 GPUs, 16 cpu; one server of 120 cpu. Filling the first
-  // node with workers would strand the server: all four workers must share the second, 4 x 16 = 64.
+  // One node with 128 cpu, one with 64. Workers: 2 GPUs, 16 cpu; one server of 120 cpu. If workers filled the
+  // first node, the server would not fit: all four workers must share the second, 4 x 16 = 64.
   const model::Snapshot snapshot =
       cluster()
           .add(node("n1").rack("r").gpus(8).cpu(128))
@@ -221,9 +221,9 @@ TEST_CASE("GPU members make room for CPU members that fit nowhere else") {
 
 TEST_CASE("several kinds are combined exactly where every greedy order fails") {
   // n1: 2 GPUs, 6 cpu; n2: 2 GPUs, 7 cpu. Three workers of 1 GPU and 2 cpu, two servers of 3 cpu: 12 of 13
-  // cpu. Both servers on n1 (6 cpu) leave n2 with three workers on 2 GPUs. One each: n2 takes two workers
-  // beside its server (4 + 3 = 7), n1 the third (2 + 3 = 5). Nothing else fits; two workers on n1 leave 2 cpu
-  // there.
+  // cpu. Both servers on n1 (6 cpu) leave three workers for the 2 GPUs of n2. With one server on each, n2
+  // takes two workers beside its server (4 + 3 = 7), and n1 the third (2 + 3 = 5). No other combination fits;
+  // two workers on n1 leave 2 cpu there.
   const model::Snapshot snapshot =
       cluster()
           .add(node("n1").rack("r").gpus(2).cpu(6))
@@ -244,7 +244,7 @@ TEST_CASE("resources other than GPUs decide as well") {
   const auto tight = [] {
     return cluster().add(node("n1").rack("r").gpus(8).cpu(10)).add(node("n2").rack("r").gpus(8).cpu(20));
   };
-  // By cpu n1 takes one member, n2 two.
+  // By cpu, n1 takes one member and n2 two.
   CHECK(outcomeIn(tight().add(job("x/j").role("worker", 3, requests(1, 10))), "x/j") ==
         "rack r: n1:worker:0 n2:worker:1-2");
   CHECK(outcomeIn(cluster().add(node("n1").gpus(8).pods(2)).add(job("x/j").role("worker", 3, gpus(1))),

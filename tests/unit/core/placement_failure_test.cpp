@@ -1,4 +1,4 @@
-// What people read when a gang waits. The words are specification: they go into condition, event and CLI.
+// The messages of pending gangs. Their texts are specification: conditions, events and the CLI show them.
 #include <catch2/catch.hpp>
 
 #include "core/cycle/waiting_order.h"
@@ -112,7 +112,7 @@ TEST_CASE("waiting for capacity") {
                  .add(filler("n5", 1))
                  .add(job("x/j").role("worker", 7, gpus(8)))) ==
         "WaitingForCapacity: needs 7 nodes with 8 nvidia.com/gpu each; the cluster has 6");
-  // Three racks are blocked by one filler each, n6 and n7 by one each: r0, r1 and r2 have one node, r3 none.
+  // Fillers block one node in each of three racks, and n6 and n7: r0, r1 and r2 have one node left, r3 none.
   CHECK(said(eightNodes()
                  .add(filler("n0", 1))
                  .add(filler("n2", 1))
@@ -177,7 +177,7 @@ TEST_CASE("no node has room for one member: the best node says how much it has")
 }
 
 TEST_CASE("cpu and memory are named where they are in the way") {
-  // GPUs are free everywhere; 100 of 128 cpu are taken.
+  // GPUs are free everywhere; 100 of 128 cpu are used.
   SnapshotBuilder builder = eightNodes();
   for (int i = 0; i < 8; ++i)
     builder.add(pod(fmt::format("filler/p{}", i)).on(fmt::format("n{}", i)).cpu(100));
@@ -202,7 +202,7 @@ TEST_CASE("nodes that would help if they were open are mentioned") {
         "WaitingForCapacity: needs 1 node with 8 nvidia.com/gpu; no matching node is open; 1 more node has "
         "room but is "
         "cordoned");
-  // A cordoned node that is full would not help.
+  // A full node would not help, even without the cordon.
   CHECK(said(cluster()
                  .add(node("n1").gpus(8))
                  .add(node("n2").gpus(8).cordoned())
@@ -281,7 +281,7 @@ TEST_CASE("blockers: only those in the best domain") {
         "(1 node)");
 }
 
-// Three zones of two nodes, and one of one: the last block of a cluster is seldom whole.
+// Three zones of two nodes, and one of one: the last block of a cluster is rarely complete.
 SnapshotBuilder partialLastZone() {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < 7; ++i)
@@ -434,7 +434,7 @@ TEST_CASE("order: priority, then age, then name") {
   std::vector<WaitingJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
-  const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all are alike
+  const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all jobs are equal
   std::vector<Contender> contenders;
   for (const WaitingJob& each : jobs) {
     const int priority = priorities.of(*each.job);

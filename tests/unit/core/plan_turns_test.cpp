@@ -46,7 +46,7 @@ std::vector<std::string> plannedBy(const CycleInput& in, CycleCache& cache) {
 TEST_CASE("who follows the job that was planned last is planned next, whoever wants a plan again") {
   CycleCache cache;
   using Planned = std::vector<std::string>;
-  // What is planned is edited at once, and wants another plan.
+  // A planned job is edited at once, and needs another plan.
   const CycleInput in =
       inputOf(cluster().add(unplanned("a/1")).add(unplanned("a/2")).add(unplanned("b/theirs")));
   CHECK(plannedBy(in, cache) == Planned{"a/1"});

@@ -10,8 +10,8 @@ using namespace trainyard;        // NOLINT(google-build-using-namespace): test
 using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
-// What one part of a cycle decides about a gang, the other parts must know; and places that are promised to
-// somebody are nobody else's, not even of the gang that still has them.
+// A decision of one part of a cycle about a gang is visible to the other parts. Promised nodes are not
+// assigned to another gang, not even to the gang that still holds them.
 
 namespace {
 
@@ -54,7 +54,7 @@ SnapshotBuilder nodes(int count, std::int64_t each) {
   return builder;
 }
 
-// Two members on n1, of which the places are claimed.
+// Two members on n1; their nodes are claimed.
 struct Promised {
   model::Job gang = job("ml/gang").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1").priority("low");
   model::Job claimant;
@@ -74,7 +74,7 @@ struct Promised {
   }
 };
 
-// Three members of two GPUs on n1 that can be told of another size.
+// Three members of two GPUs on n1 that can be resized.
 model::Job elasticGang() {
   model::Job gang = job("ml/gang").role("worker", 3, gpus(2)).placed("n1", "worker", "0-2").priority("low");
   gang.spec.elastic = model::Elastic{.role = "worker", .replicas = 3, .minReplicas = 1, .maxReplicas = 3};

@@ -9,7 +9,7 @@
 namespace trainyard::core {
 namespace {
 
-using namespace test;  // NOLINT(google-build-using-namespace): the builders' words
+using namespace test;  // NOLINT(google-build-using-namespace): the builders
 
 model::Queue queue(const std::string& name, const std::string& parent = "", std::int64_t guaranteed = 0) {
   model::Queue made;

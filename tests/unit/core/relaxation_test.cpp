@@ -15,7 +15,7 @@ namespace {
 
 model::RelaxationPolicy policy() { return {60s, 5s, 50, 3600s}; }
 
-// "0 node, 60 rack, 660 block": seconds and the widest level from then on.
+// Formats "0 node, 60 rack, 660 block": seconds, and the widest level from then on.
 std::string stepsText(const RelaxationInput& input, const Domains& domains = binaryDomains()) {
   std::string text;
   for (const RelaxationStep& step : relaxationSteps(input, policy(), domains)) {
@@ -73,7 +73,7 @@ TEST_CASE("a job that lists no levels starts at the tightest that could hold it 
   CHECK(unstated("rack", "block", 48) == "0 rack, 240 block");
   CHECK(unstated("block", "", 64) == "0 block, 160 zone, 320 any");
   CHECK(unstated("rack", "", 48, 36'000s) == "0 rack, 600 block, 1200 zone, 1800 any");
-  // No longer than being spread would cost: 15 % of 400 s.
+  // At most the cost of being spread: 15 % of 400 s.
   CHECK(unstated("rack", "block", 48, 400s) == "0 rack, 60 block");
   CHECK(unstated("rack", "block", 100'000) == "0 rack, 3600 block");
 }
@@ -142,11 +142,11 @@ TEST_CASE("the tightest level that jobs alone keep a gang from") {
   CHECK(attainable(twoRacks().add(job("x/j").role("worker", 3, gpus(8)))) == "block");
   CHECK(attainable(twoRacks().add(job("x/j").role("worker", 5, gpus(8)))).empty());
   CHECK(attainable(twoRacks().add(job("x/j").role("worker", 3, gpus(8)).required("rack"))) == "rack");
-  // Jobs go some day, and count for nothing.
+  // Jobs end eventually, so they do not count.
   CHECK(attainable(twoRacks().add(pair).add(
             job("x/a").role("worker", 2, gpus(8)).placed("n0", "worker", "0").placed("n2", "worker", "1"))) ==
         "rack");
-  // Pods of nobody's jobs may stay for ever, and a closed node may never come back.
+  // Pods without a job may stay for ever, and a cordoned node may never come back.
   CHECK(attainable(twoRacks().add(pair).add(pod("x/p").on("n0").gpus(1)).add(pod("x/q").on("n2").gpus(1))) ==
         "block");
   CHECK(attainable(cluster()
@@ -174,7 +174,7 @@ TEST_CASE("a place is never wider than the request allows now, and the shortage 
       outcomeText(place(request, ledger, domains)) ==
       "WaitingForTopology: needs 2 nodes with 8 nvidia.com/gpu each in one rack; best rack z/b/r1 has 1, the "
       "whole cluster has 2");
-  // Even empty it fits on no single node, but in the end it may have more than one.
+  // Even when empty, no single node fits it, but in the end it may use more than one.
   request.widest = domains.nodeLevel();
   const auto outcome = place(request, ledger, domains);
   REQUIRE(std::holds_alternative<PlacementFailure>(outcome));

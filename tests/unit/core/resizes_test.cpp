@@ -24,7 +24,7 @@ namespace {
 constexpr int kNodes = 100;
 constexpr int kDear = 60;
 
-// One member of one GPU, which may have two.
+// One member of one GPU, which may grow to two.
 model::Job elastic(const std::string& name, const std::string& where) {
   model::Job made = job(name)
                         .role("worker", 1, requests(1, 1))
@@ -35,7 +35,7 @@ model::Job elastic(const std::string& name, const std::string& where) {
   return made;
 }
 
-// A thousand labels that no node may have, others for each job.
+// An expensive job: a thousand labels that no node has, different ones for each job.
 model::Job dear(int number) {
   model::Job made =
       elastic(fmt::format("mallory/job-{:02}", number), fmt::format("gpu-{:02}", number % kNodes));
@@ -89,12 +89,12 @@ TEST_CASE("resizes: long constraints of others take nobody his growth, and a par
   scene.snapshot.policy.resize.touchedPermille = 1'000;
   const ResizeAnswer first = scene.cycle();
   CHECK(grown(first, "ml") == 1);
-  // As many as fit into the words that a cycle compares.
+  // As many as the budget of compared values allows.
   const std::size_t compared = grown(first, "mallory");
   CHECK(compared == kMostCompared / (kNodes * (1'000 - 8)));
   CHECK_FALSE(first.wakeAt.has_value());
 
-  // What is remembered changes no decision.
+  // The cache changes no decision.
   CHECK(grown(scene.cycle(), "mallory") == compared);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("long constraints: who copies another one's template takes nothing fro
   for (int i = 0; i < 300; ++i) all.push_back({"mallory", fmt::format("{}", i), 300});
   all.push_back({"mallory", "bert", 400});
   CHECK_FALSE(leftOut(all, 1'000).contains("bert"));
-  // Compared once, it costs once.
+  // Equal selectors are compared once and cost once.
   CHECK(leftOut({{"a", "x", 1'000}, {"b", "x", 1'000}, {"c", "y", 300}}, 1'000).empty());
 }
 

@@ -85,13 +85,13 @@ TEST_CASE("a job teaches nothing whose spec is not what it ran as") {
   model::Job edited = ran;
   edited.generation = 3;  // after its end
   CHECK_FALSE(teaches(edited));
-  model::Job moved = ran;  // just before
+  model::Job moved = ran;  // just before its end
   moved.spec.queue = model::QueueName("theirs");
   CHECK_FALSE(teaches(moved));
   model::Job larger = ran;
   larger.spec.roles[0].shape.requests = test::gpus(64);
   CHECK_FALSE(teaches(larger));
-  // The default queue is another one by the namespace's label.
+  // The namespace's label changes the meaning of the default queue.
   model::Job byLabel = ran;
   byLabel.spec.queue = model::QueueName("default");
   CHECK(teaches(byLabel));
@@ -159,7 +159,7 @@ TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
   CHECK(forecast.rate(jobNamed("ml/sweep-9", 50'000)) >
         10 * forecast.rate(jobNamed("ml/pretrain-9", 50'000)));
 
-  // One that has run longer than all of its kind is no sweep like the others any more.
+  // A job that has run longer than all jobs of its kind is no longer treated like them.
   model::Job late = jobNamed("ml/sweep-9", 50'000);
   late.status.service.runSeconds = 7'200;
   CHECK(forecast.rate(late) < forecast.rate(jobNamed("ml/sweep-10", 50'000)));

@@ -75,7 +75,7 @@ TEST_CASE("a pause is taken from the first report with another size, once") {
   CHECK(pauses.empty());
   notePause(&last, now, pauses);
   CHECK(pauses == std::vector<std::int64_t>{310});
-  // It goes on with this size, and later with another one of which it tells no pause.
+  // It continues at this size, and later at another one without a known pause.
   notePause(&now, now, pauses);
   model::Progress next = now;
   next.replicas = 3;
@@ -105,7 +105,7 @@ TEST_CASE("what is expected of a size goes by what is known of others") {
   REQUIRE(declared);
   CHECK(*declared > 1'500);
   CHECK(*declared < 2'000);
-  // Twice as slow as declared, so is all that is expected.
+  // At half the declared speed, all expected speeds are halved.
   each.status.resize.speeds = {{2, 500}};
   CHECK(*expectedSpeed(each, 4, {}) == Approx(*declared / 2));
 }
@@ -124,7 +124,7 @@ TEST_CASE("the speed is written with the progress that tells it, once, and of el
   each.spec.elastic->maxReplicas = 4;
   each.status = next();
   CHECK(each.status.resize.speeds == Speeds{{2, 1'000}});
-  // The same report again is no news.
+  // A repeated report changes nothing.
   life.progress->milliSamplesPerSecond = 5'000;
   each.status = next();
   CHECK(each.status.resize.speeds == Speeds{{2, 1'000}});

@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 namespace {
 
-// On eight GPUs since the second 1,000.
+// Runs on eight GPUs since second 1,000.
 model::Job running() {
   model::Job job;
   job.status.gpus = 8;
@@ -36,7 +36,7 @@ TEST_CASE("Without checkpoints a stop loses all since the start, at most what th
   CHECK(lostWork(job, at(1'500)) == 8 * 500);
   CHECK(stopCostInGpuSeconds(job, at(1'500)) == 8 * (500 + kRestart.count()));
   CHECK(lostWork(job, at(1'000'000)) == 8 * 86'400);
-  // A clock that went back has lost nothing.
+  // A clock that went back loses no work.
   CHECK(lostWork(job, at(900)) == 0);
 }
 

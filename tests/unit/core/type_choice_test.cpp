@@ -50,12 +50,12 @@ TEST_CASE("who has a higher priority chooses before") {
 }
 
 TEST_CASE("nobody does without for one that does not start anyway, nor waits") {
-  // There is room for two: the third, which would gain most, is not among them.
+  // There is capacity for two: the third, with the largest gain, is not among them.
   const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
   const TypeSeeker other = seeker("other", {{"a100", 1000}, {"t4", 950}});
   const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 100}});
   CHECK(choose({even, other, steep}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}, {"other", "t4"}});
-  // A large one that fits nowhere else keeps its type, whatever a small one would gain there.
+  // A large job that fits nowhere else keeps its type, even if a small job would gain more there.
   const TypeSeeker large = seeker("large", {{"a100", 1000}, {"t4", 990}}, 16);
   const TypeSeeker small = seeker("small", {{"a100", 1000}, {"t4", 100}}, 8);
   CHECK(choose({large, small}, {{"a100", 16}, {"t4", 8}}) == Chosen{{"large", "a100"}, {"small", "t4"}});

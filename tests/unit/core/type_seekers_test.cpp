@@ -25,7 +25,7 @@ model::Job seeking(const std::string& name, std::int64_t a100, std::int64_t t4, 
   return each;
 }
 
-// On which node each job starts.
+// The node on which each job starts.
 std::map<std::string, std::string> startsOf(SnapshotBuilder builder) {
   CycleInput in;
   in.snapshot = builder.add(node("n-a").gpus(8).label(kType, "a100"))
@@ -50,7 +50,7 @@ TEST_CASE("a cycle gives each of two gangs the type on which both together gain 
   const model::Job even = seeking("ml/even", 100, 90, 1);
   const model::Job steep = seeking("ml/steep", 100, 20, 2);
   CHECK(startsOf(cluster().add(even).add(steep)) == Starts{{"even", "n-t"}, {"steep", "n-a"}});
-  // Alone it has its own fastest.
+  // A single job gets its own fastest type.
   CHECK(startsOf(cluster().add(even))["even"] == "n-a");
   CHECK(startsOf(cluster().add(seeking("ml/other", 20, 100, 1)))["other"] == "n-t");
 }

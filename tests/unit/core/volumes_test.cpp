@@ -89,7 +89,7 @@ TEST_CASE("a claim that keeps its pods from running is told by name") {
 
 namespace {
 
-// A gang of two whose template names the claim "data" of class "zonal", which waits for a pod.
+// A gang of two with a template that names the claim "data" of class "zonal", which waits for a pod.
 struct WaitingClaim {
   WaitingClaim() {
     claim.key = {"ml", "data"};

@@ -64,7 +64,7 @@ TEST_CASE("who is answered, but has been told nothing for longer than any watch 
                       .heard = [&] { return heard; }});
   contact.start();
   loop.runFor(300s);
-  CHECK(lost.empty());  // the first lists are not in yet
+  CHECK(lost.empty());  // the first lists have not arrived yet
   heard = loop.now();
   loop.runFor(145s);
   CHECK(lost.empty());

@@ -13,7 +13,7 @@ namespace {
 using namespace trainyard;
 using namespace std::chrono_literals;
 
-// Answers lists from texts and keeps the watches open, for the test to write into.
+// Answers lists from texts and keeps the watches open, so that the test can write into them.
 class FakeApi final : public kube::ApiClient {
  public:
   explicit FakeApi(base::Executor& executor) : executor_(executor) {}

@@ -97,7 +97,7 @@ TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it ru
   };
   CHECK(fits("a"));
   CHECK_FALSE(fits("b"));
-  CHECK(fits("a"));  // its own hold is no obstacle
+  CHECK(fits("a"));  // its own hold does not block it
 
   SECTION("the next view shows it bound elsewhere") {
     f.publish(cluster()

@@ -1,4 +1,4 @@
-// The handler behind the real server, over TLS with client certificates, as kube-scheduler meets it.
+// The handler behind the real server, over TLS with client certificates, as kube-scheduler calls it.
 
 #include <thread>
 

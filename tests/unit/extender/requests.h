@@ -10,10 +10,10 @@
 #include "model/job.h"
 #include "net/server.h"
 
-// Requests as kube-scheduler writes them.
+// Requests in the format of kube-scheduler.
 namespace trainyard::extender::test {
 
-// A pod of nobody that asks for GPUs.
+// A foreign pod that requests GPUs.
 inline std::string strangerJson(std::string_view name, int gpus) {
   return fmt::format(
       R"({{"metadata":{{"namespace":"ml","name":"{0}","uid":"uid-{0}"}},"spec":{{"containers":)"

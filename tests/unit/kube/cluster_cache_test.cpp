@@ -14,7 +14,7 @@ class Quiet final : public base::LogSink {
   std::vector<std::string> lines;
 };
 
-// Objects of these tests are their metadata; "broken" as the name stands for one that cannot be decoded.
+// Objects of these tests consist of their metadata; the name "broken" marks one that cannot be decoded.
 template <typename T>
 base::Result<T> decodeMetaOnly(std::string_view json) {
   const auto meta = codec::decodeObjectMeta(json);
@@ -78,10 +78,10 @@ TEST_CASE("a list counts once it is whole, and its pages need not be there toget
   f.list({object("a", "u1", 10), object("z", "u9", 10)}, 10);
   f.take();
   f.cache.pods.page({object("a", "u1", 12)}, true);
-  // A list that broke off leaves nothing behind.
+  // An interrupted list has no effect.
   f.cache.pods.page({object("b", "u2", 11)}, true);
   CHECK(f.take().empty());
-  // A write of ours that the list is too old to know.
+  // A write that is newer than the list.
   CHECK(f.cache.pods.applyWrite(object("b", "u2", 20), WriteKind::kCreate));
   f.cache.pods.page({object("c", "u3", 13)}, false);
   CHECK(f.take() == Changes{"- > b#u2@20"});
@@ -132,10 +132,10 @@ TEST_CASE("the watch's repetition of a write is known without being decoded agai
   f.cache.pods.upsert(object("a", "u1", 11, true));
   CHECK(f.cache.undecodable() == 0);
   CHECK(f.version("a") == "11");
-  // It counts as delivered: an older answer that comes late is not taken any more.
+  // It counts as delivered: an older answer that arrives late is not taken.
   CHECK_FALSE(f.cache.pods.applyWrite(object("b", "u2", 11), WriteKind::kCreate));
 
-  // Only once, and only the same incarnation in the same version.
+  // Skipped only once, and only for the same incarnation in the same version.
   f.cache.pods.upsert(object("a", "u1", 12, true));
   CHECK(f.cache.undecodable() == 1);
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 13)));
@@ -167,7 +167,7 @@ TEST_CASE("the answer to an own write is seen at once, and the watch does not ta
   f.take();
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
   CHECK(f.take() == Changes{"a#u1@10 > a#u1@15"});
-  f.cache.pods.upsert(object("a", "u1", 12));  // was on its way already
+  f.cache.pods.upsert(object("a", "u1", 12));  // was already in flight
   CHECK(f.version("a") == "15");
   f.cache.pods.upsert(object("a", "u1", 15));
   f.cache.pods.upsert(object("a", "u1", 16));
@@ -181,7 +181,7 @@ TEST_CASE("the answer to a write that the watch has overtaken is ignored") {
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 15)));
   CHECK(f.version("a") == "20");
 
-  // Created at 21, deleted at 22 by someone else; both seen before our answer arrives.
+  // Created at 21, deleted at 22 by another client; both seen before the answer arrives.
   f.cache.pods.upsert(object("b", "u2", 21));
   f.cache.pods.remove(object("b", "u2", 22));
   CHECK_FALSE(f.cache.pods.applyWrite(object("b", "u2", 21), WriteKind::kCreate));
@@ -248,7 +248,7 @@ TEST_CASE("a list older than an own write keeps the write") {
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
   f.list({object("a", "u1", 12)}, 12);
   CHECK(f.version("a") == "15");
-  // The list after it began later.
+  // The next list began later.
   f.list({object("a", "u1", 12)}, 13);
   CHECK(f.version("a") == "12");
 }
@@ -288,7 +288,7 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
       CHECK(f.version("b").empty());
     }
   }
-  // The newest object that is left says nothing of it.
+  // The newest remaining object gives no hint of the deletion.
   SECTION("a list that is newer knows that it went") {
     f.list({object("a", "u1", 10)}, 16);
     CHECK(f.take() == Changes{"b#u2@15 > -"});
@@ -298,7 +298,7 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
   }
 }
 
-// A watch that is held up tells of it as it was before what was written, when its deletion is long known.
+// A delayed watch delivers the object as it was before the write, long after its deletion is known.
 TEST_CASE("what is not found any more does not come back as it was before a write of ours") {
   Fixture f;
   f.list({object("a", "u1", 10)}, 10);
@@ -315,7 +315,7 @@ TEST_CASE("what is not found any more does not come back as it was before a writ
     CHECK(f.take() == Changes{"- > a#u1@14"});
   }
   SECTION("it was there all the time: how it was written counts") {
-    // Its type was not served for a moment, say: nothing else may ever come of it.
+    // Its type may have been temporarily not served: no further event may ever come.
     f.cache.pods.upsert(object("a", "u1", 15));
     CHECK(f.take() == Changes{"- > a#u1@15"});
   }

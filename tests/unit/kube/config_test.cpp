@@ -41,7 +41,7 @@ struct Fixture {
     sources.serviceAccountFolder = (folder / "sa").string();
     return loadConnectionConfig(sources);
   }
-  // A kubeconfig of one context whose cluster and user have these further lines.
+  // Writes a kubeconfig of one context with these further lines in its cluster and user.
   std::string writeSimple(const std::string& cluster, const std::string& user) {
     return write("config",
                  "apiVersion: v1\nkind: Config\ncurrent-context: c\n"

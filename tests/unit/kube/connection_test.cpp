@@ -1,4 +1,4 @@
-// The connection over real TLS, with its certificates in files that change as those of a mounted Secret do.
+// The connection over real TLS, with certificates in files that change like those of a mounted Secret.
 
 #include "kube/connection.h"
 
@@ -22,7 +22,7 @@ using net::test::Certificate;
 using net::test::LoopThread;
 using net::test::Pki;
 
-// Keeps lines and lets a test wait for one.
+// Keeps lines and lets a test wait for one of them.
 class Lines final : public base::LogSink {
  public:
   void write(std::string_view line) override {
@@ -47,7 +47,7 @@ class Lines final : public base::LogSink {
   std::string text_;
 };
 
-// A folder in which files change all at once: names are links into ..data, which is a link to a version.
+// A folder with files that change at the same time: names are links into ..data, a link to a version.
 class SecretVolume {
  public:
   SecretVolume() {
@@ -119,7 +119,7 @@ struct Fixture {
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;
 
-  // The name by which the server knows us, on either client.
+  // The name by which the server identifies the client, for either client.
   std::string whoAmI(bool lease = false) {
     std::promise<std::string> answer;
     loop.loop().post([&] {

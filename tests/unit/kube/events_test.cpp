@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Fixture, "the second occurrence begins a series, later ones onl
     waiting();
   }
   CHECK(http.sent.size() == 2);
-  // Silent for six minutes: the final count, then forgotten.
+  // After six minutes of silence the final count is written, and the series is dropped.
   loop.runFor(8min);
   REQUIRE(http.sent.size() == 3);
   CHECK(last().body == R"({"series":{"count":102,"lastObservedTime":"2024-10-04T00:01:42.000000Z"}})");
@@ -154,12 +154,12 @@ TEST_CASE_METHOD(Fixture, "the queue is bounded") {
   }
   loop.runFor(1s);
   CHECK(recorder.dropped() == 6);
-  // Who has nothing yet has room.
+  // A namespace without events still has capacity.
   ObjectRef other = job;
   other.ns = "vision";
   recorder.record(other, EventType::kNormal, "R", "A", "");
   CHECK(recorder.dropped() == 6);
-  CHECK(http.sent.size() == 4);  // under way at once
+  CHECK(http.sent.size() == 4);  // in flight at once
   CHECK(logLines.count("events are being dropped") == 1);
 }
 

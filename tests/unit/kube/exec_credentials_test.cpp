@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// Real programs and a real loop: what is tested is their meeting.
+// Real programs and a real loop: the test covers their interaction.
 struct Fixture {
   fs::path folder;
   base::EventLoop loop;
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "a plug-in gets its arguments and environment, its tok
   CHECK(ask() == std::string("Bearer one-two-INFO"));
   CHECK(ask() == std::string("Bearer one-two-INFO"));
   CHECK(runs() == 1);
-  // Refused: once more. Refused again with the old value: that one is gone already.
+  // A refusal runs the plug-in again. A second refusal of the old value does not, because it is replaced.
   onLoop([&] { source->refused("Bearer one-two-INFO"); });
   CHECK(ask());
   onLoop([&] { source->refused("Bearer another"); });
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(problem({.command = script("kill -9 $$\n")}) == ": signal 9: ");
   CHECK(problem({.command = script("sleep 3 &\necho hi\n")}) == "output hi\n");
   CHECK(problem({.command = script("cat; echo end\n")}) == "output end\n");  // there is no input
-  // More than a pipe holds.
+  // More than the capacity of a pipe.
   const auto big = runChild({.command = script("head -c 500000 /dev/zero | tr '\\0' x\n")}, none);
   REQUIRE(big);
   CHECK(big->size() == 500'000);

@@ -48,7 +48,7 @@ struct FakeStream {
   }
 };
 
-// A transport that a test scripts: each request takes the next answer, after a millisecond of virtual time.
+// A scripted transport: each request takes the next answer, after a millisecond of virtual time.
 class FakeHttp final : public net::HttpClient {
  public:
   explicit FakeHttp(base::VirtualLoop& loop) : loop_(loop) {}
@@ -61,7 +61,7 @@ class FakeHttp final : public net::HttpClient {
   std::vector<Sent> sent;
   std::vector<std::shared_ptr<FakeStream>> streams;
   std::deque<Answer> script;
-  // Asked when the script is empty; nothing: the request stays unanswered.
+  // Called when the script is empty; nullopt: the request stays unanswered.
   std::function<std::optional<Answer>(const net::HttpRequest&)> otherwise;
   base::Instant::duration latency = 1ms;
 

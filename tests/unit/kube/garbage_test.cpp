@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-// `text` with a few bytes changed, dropped, doubled, or its end cut off.
+// Returns `text` with a few bytes changed, dropped or doubled, or with its end cut off.
 std::string spoil(std::string text, base::Rng& rng) {
   static constexpr std::string_view kLikely = "{}[]\",:\\\n -&*#'|0123456789eEtfn\xff";
   for (std::uint64_t i = 0; i <= rng.below(4) && !text.empty(); ++i) {
@@ -70,7 +70,7 @@ TEST_CASE("spoilt texts are read or refused, and what is read can be written aga
     }
     (void)codec::errorFromAnswer(422, spoil(error.substr(25), rng), "GET /x");
   }
-  // Neither everything nor nothing: the spoiling is of a useful strength.
+  // Some texts must still be readable and some not: the corruption has a useful strength.
   CHECK(read > 2000);
   CHECK(read < 15'000);
 }

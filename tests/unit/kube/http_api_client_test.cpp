@@ -234,7 +234,7 @@ TEST_CASE_METHOD(Fixture, "the token bucket spaces requests, first come first se
     const auto expected = i < 3 ? 0ms : 100ms * static_cast<int>(i - 2);
     CHECK(http.sent[i].at.time_since_epoch() == expected);
   }
-  // A full bucket again after a rest.
+  // A full bucket again after a pause.
   const auto later = loop.now();
   for (int i = 0; i < 4; ++i) client().get("/", keep());
   loop.runFor(1s);

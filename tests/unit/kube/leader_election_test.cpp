@@ -110,7 +110,7 @@ TEST_CASE_METHOD(Fixture, "the first candidate creates the Lease and renews it")
   CHECK(later.acquireTime == first.acquireTime);
   CHECK(later.renewTime > first.renewTime);
   CHECK(later.leaseTransitions == 0);
-  // About every 1.5 s, from memory: one GET at the start is all.
+  // About every 1.5 s, from memory: one GET at the start is enough.
   CHECK(server.writes >= 39);
   CHECK(server.writes <= 42);
   std::size_t gets = 0;
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Fixture, "a second candidate waits, and takes over when the lea
   a.cutOff = true;
   const auto cut = loop.now();
   REQUIRE(loop.runUntilTrue([&] { return b.election->isLeader(); }, 30s));
-  // The lease of 10 s since b saw the last change, with a look of at most 1.1 s before and after.
+  // The lease of 10 s since b saw the last change, with a read of at most 1.1 s before and after.
   CHECK(loop.now() - cut >= 8s);
   CHECK(loop.now() - cut <= 12300ms);
   CHECK(b.started == std::vector<std::int64_t>{1});
@@ -193,11 +193,11 @@ TEST_CASE_METHOD(Fixture, "an answer that came too late is no leadership") {
   a.http.latency = 1ms;
   loop.runFor(30s);
   CHECK(a.started.size() == 1);
-  // Each write that was not believed raised the term all the same.
+  // Each write with an unknown outcome raised the term all the same.
   CHECK(a.started[0] > 0);
 }
 
-// Runs what is due only when told, as a stopped process does.
+// Runs due tasks only on request, like a stopped process.
 class PausedLoop final : public base::Executor {
  public:
   explicit PausedLoop(base::VirtualLoop& inner) : inner_(inner) {}
@@ -242,7 +242,7 @@ TEST_CASE_METHOD(Fixture, "a paused leader finds its claim void before any timer
   loop.runFor(8s);
   CHECK(b.election->isLeader());
   CHECK_FALSE(election.isLeader());
-  CHECK(stops == 0);  // nothing of it has run yet
+  CHECK(stops == 0);  // none of its tasks has run yet
   const int before = server.version;
   own.resume();
   CHECK(stops == 1);

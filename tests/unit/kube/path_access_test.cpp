@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Fixture, "a yes holds for minutes, a no for seconds") {
 
 TEST_CASE_METHOD(Fixture, "what cannot be asked is no yes, and nobody's fault") {
   for (const char* path : {"tokenreviews", "subjectaccessreviews"}) {
-    // Refused is this program, not the one who shows the token.
+    // The API server refuses this program, not the owner of the token.
     for (const ErrorCode code : {ErrorCode::kUnavailable, ErrorCode::kForbidden, ErrorCode::kUnauthorized}) {
       api.fault = [path, code](const ApiRequest& request) -> std::optional<base::Error> {
         if (!request.path.ends_with(path)) return std::nullopt;
@@ -76,7 +76,7 @@ TEST_CASE_METHOD(Fixture, "what cannot be asked is no yes, and nobody's fault") 
   }
   api.fault = nullptr;
   CHECK(ask("prometheus-token"));
-  // Neither is what was known, once it is too old.
+  // An old verdict is not used after it has expired.
   loop.runFor(PathAccess::kYesLives);
   api.fault = [](const ApiRequest&) { return base::Error{ErrorCode::kUnavailable, "down"}; };
   CHECK(ask("prometheus-token").error().code == ErrorCode::kUnavailable);
@@ -95,7 +95,7 @@ TEST_CASE_METHOD(Fixture,
   loop.runFor(PathAccess::kYesLives);
   verdicts.clear();
   for (std::size_t i = 0; i < 10 * PathAccess::kMostTokens; ++i) begin("forged-" + std::to_string(i));
-  // Those for whom there is no room are told at once.
+  // Requests beyond the capacity are refused at once.
   CHECK(verdicts.size() == 9 * PathAccess::kMostTokens + 1);
   const int before = api.tokens;
   bool answered = false;
@@ -154,7 +154,7 @@ TEST_CASE_METHOD(Fixture, "a good token that is shown seldom stays, however many
         [&](PathAccess::Verdict said) { verdict = std::move(said); });
     loop.runFor(seconds(1));
     CHECK((verdict && *verdict));
-    // Just longer than a yes holds.
+    // Slightly longer than a positive verdict is valid.
     for (int i = 0; i < 304; ++i) {
       begin(fmt::format("forged-{}-{}", scrape, i));
       loop.runFor(seconds(1));

@@ -15,7 +15,7 @@ std::string proxyFor(const std::string& server, const std::map<std::string, std:
   });
 }
 
-// Whether $NO_PROXY keeps a server from being asked through the proxy.
+// Returns true if $NO_PROXY excludes a server from the proxy.
 bool isDirect(const std::string& list, const std::string& server) {
   return proxyFor(server, {{"HTTPS_PROXY", "http://p:1"}, {"NO_PROXY", list}}).empty();
 }
@@ -29,7 +29,7 @@ TEST_CASE("the environment's proxy is that of the server's scheme") {
   CHECK(proxyFor(server, {{"HTTPS_PROXY", " "}, {"https_proxy", "http://b:1"}}) == "http://b:1");
   CHECK(proxyFor(server, {{"HTTP_PROXY", "http://p:3128"}}).empty());
   CHECK(proxyFor("http://api:8080", {{"http_proxy", "http://p:3128"}}) == "http://p:3128");
-  // Another scheme is for the HTTP client to refuse by name.
+  // The HTTP client refuses another scheme by name.
   CHECK(proxyFor(server, {{"HTTPS_PROXY", "socks5://p:1080"}}) == "socks5://p:1080");
 }
 

@@ -55,7 +55,7 @@ struct Fixture {
   LogLines logLines;
   base::Logger log{logLines, base::LogLevel::kDebug, "test"};
   std::unique_ptr<CredentialSource> credentials = makeStaticCredentials("");
-  // One try only, so that the tests see the reflector's own delays.
+  // Only one attempt, so that the tests see the reflector's own delays.
   HttpApiClient api{{.maxAttempts = 1, .maxThrottled = 0}, http, *credentials, loop, base::Rng(1), log};
   Calls sink;
   std::unique_ptr<Reflector> reflector = make(7);
@@ -65,7 +65,7 @@ struct Fixture {
         ReflectorOptions{.type = kPods, .selectors = {{"labelSelector", "a=b"}}, .pageSize = 2}, api, loop,
         base::Rng(seed), log, sink);
   }
-  // Starts with one list of `a` at version 10, watching.
+  // Starts with one list of `a` at version 10, then watches.
   void settle() {
     http.script = {listOf({"a"}, 10)};
     reflector->start();
@@ -74,7 +74,7 @@ struct Fixture {
     sink.calls.clear();
   }
   [[nodiscard]] std::string target() const { return http.streams.back()->request.target; }
-  // For how long the server was asked to keep the watch open.
+  // The requested duration of the watch in seconds.
   [[nodiscard]] int seconds() const { return std::stoi(target().substr(target().rfind('=') + 1)); }
   [[nodiscard]] bool watchesFrom(int version) const {
     return target().find(fmt::format("resourceVersion={}&", version)) != std::string::npos;
@@ -100,8 +100,8 @@ TEST_CASE_METHOD(Fixture, "lists in pages, then watches from the list's version"
 
 TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bookmark") {
   settle();
-  // Nobody changes this kind, and the server has no progress to tell: the watch is over before its silence
-  // would look like a lost server, and its planned end is a sign of life.
+  // This kind never changes and gets no bookmarks. The watch ends before its silence would indicate a lost
+  // server, and its planned end is a sign of life.
   for (int i = 0; i < 10; ++i) {
     CHECK(seconds() >= 60);
     CHECK(seconds() <= 100);
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bo
   loop.runFor(30s);
   http.lastStream().end(broken(ErrorCode::kOutcomeUnknown));
   loop.runFor(2s);
-  // Whether the new one lives is known soon.
+  // The new watch proves soon that it works.
   CHECK(seconds() >= 5);
   CHECK(seconds() <= 10);
   loop.runFor(10s);
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Fixture, "the silence of a quiet kind is no failure") {
   CHECK(watchesFrom(40));
   CHECK(seconds() <= 10);
   CHECK(logLines.count("watch failed") == 0);
-  // The planned end is heard before anyone takes the watch for dead (150 s in the extender).
+  // The planned end arrives before a client considers the watch dead (150 s in the extender).
   loop.runFor(std::chrono::seconds(seconds()));
   http.lastStream().end(answer(200));
   loop.runFor(0s);
@@ -175,7 +175,7 @@ TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the versio
   CHECK(reflector->lastHeard() == loop.now());
   http.lastStream().end(answer(200));
   loop.runFor(0s);
-  // The server ended it by plan: on at once, from the bookmark, without a list.
+  // The server ended it as planned: continued at once, from the bookmark, without a list.
   REQUIRE(http.streams.size() == 2);
   CHECK(http.lastStream().openedAt == loop.now());
   CHECK(watchesFrom(40));
@@ -250,7 +250,7 @@ TEST_CASE_METHOD(Fixture, "410 after an outage lists without the delay that the 
   http.lastStream().end(refusal(410, "Expired"));
   REQUIRE(loop.runUntilTrue([&] { return http.sent.size() == 2; }, 60s));
   CHECK(loop.now() - ended <= 800ms);
-  // But a 410 straight after a list is slowed down.
+  // A 410 immediately after a list is delayed.
   loop.runFor(10ms);
   const auto again = loop.now();
   http.lastStream().end(refusal(410, "Expired"));
@@ -279,7 +279,7 @@ TEST_CASE_METHOD(Fixture, "the list in one piece is tried once only, then it goe
   CHECK(http.sent[3].request.target == "/api/v1/pods?labelSelector=a%3Db&limit=2");
 }
 
-// A collection of `objects` that have `bytes` each, of which the transport takes what the request allows.
+// A collection of `objects` of `bytes` each; the transport returns as many as the request allows.
 struct LargeObjects {
   int objects;
   std::size_t bytes;
@@ -362,7 +362,7 @@ TEST_CASE_METHOD(Fixture, "a failing list is repeated with back-off for ever") {
   http.script = {listOf({"a"}, 10)};
   loop.runFor(31s);
   CHECK(reflector->synced());
-  // Each failure was said.
+  // Each failure was logged.
   CHECK(logLines.count("list failed") > 20);
 }
 

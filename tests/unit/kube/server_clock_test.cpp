@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A machine whose own clock is ahead of the truth by `ahead`.
+// A machine with a clock that is `ahead` of the true time.
 class WrongClock final : public base::Executor {
  public:
   void post(base::Task task) override { loop.post(std::move(task)); }

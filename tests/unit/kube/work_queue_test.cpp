@@ -120,7 +120,7 @@ TEST_CASE("no wake-up is lost and no key overlaps itself, whatever the order") {
     base::VirtualLoop loop;
     base::Rng rng(seed);
     std::map<int, int> running;
-    std::map<int, bool> changed;  // since the last time work on it began
+    std::map<int, bool> changed;  // since the last start of its processing
     bool overlap = false;
     WorkQueue<int> queue({.workers = 3}, loop, [&](const int& key, auto done) {
       overlap = overlap || ++running[key] > 1;

@@ -18,7 +18,7 @@ TEST_CASE("every topology preset goes from zone to node, each level once") {
     std::set<std::string> names;
     std::set<std::string> keys;
     for (const TopologyLevel& level : levels) {
-      // What spec.locality accepts.
+      // The names that spec.locality accepts.
       CHECK(std::regex_match(level.name, std::regex("[a-z]([-a-z0-9]*[a-z0-9])?")));
       CHECK(level.name.size() <= 32);
       names.insert(level.name);

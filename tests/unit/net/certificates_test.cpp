@@ -41,7 +41,7 @@ TEST_CASE("A certificate says what was asked for, and who signed it") {
   CHECK(facts->validity.until == from + 90 * 24h);
 
   CHECK(isIssuedBy(leaf, ca.certificatePem));
-  // The same name does not make the same authority.
+  // An equal name does not make an equal authority.
   CHECK_FALSE(isIssuedBy(leaf, authority().certificatePem));
   CHECK_FALSE(isIssuedBy({leaf.certificatePem, ca.privateKeyPem}, ca.certificatePem));
   CHECK_FALSE(isIssuedBy({}, ca.certificatePem));
@@ -89,7 +89,7 @@ TEST_CASE("Issued certificates serve a connection on which both sides are verifi
       ask(issue(ca, {.commonName = "scheduler", .use = CertificateUse::kClient, .validity = aDay()}));
   REQUIRE(answer);
   CHECK(answer->body == "scheduler");
-  // A server's certificate is not one to come as a client with, nor is one that is over.
+  // Neither a server's certificate nor an expired one is accepted from a client.
   CHECK_FALSE(ask(server));
   CHECK_FALSE(ask(issue(
       ca,

@@ -35,7 +35,7 @@ TEST_CASE("Streams by the hundred are served by the threads that there are") {
   for (auto& log : logs) handles.push_back(client.client().stream({.target = "/watch"}, log.callbacks()));
   for (auto& log : logs) CHECK(log.awaitLines(1)[0] == "hello");
   CHECK(threadsOfProcess() == before);
-  // Nobody waits for another one's end.
+  // No request waits for the end of another one.
   for (std::size_t i = 0; i < 20; ++i) CHECK(client.get("/plain"));
   {
     const std::lock_guard lock(mutex);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using base::ErrorCode;
 
-// Hands the exchange of the one stream it serves to the test.
+// Passes the exchange of the only stream that it serves to the test.
 class OneStream {
  public:
   [[nodiscard]] ServerHandler handler() {
@@ -243,7 +243,7 @@ TEST_CASE("A loop that does not keep up makes the server wait instead of filling
   std::size_t before = 0;
   do {
     before = sent;
-    std::this_thread::sleep_for(700ms);  // longer than the timeout: waiting for us is not silence
+    std::this_thread::sleep_for(700ms);  // longer than the timeout: a paused reader is not silence
   } while (sent != before);
   CHECK(sent < 40u << 20);
   release.set_value();

@@ -151,7 +151,7 @@ TEST_CASE("A write on a reused connection that the server closes is not sent twi
     }
   });
   TestClient client({.url = server.url()});
-  // cpprestsdk puts a connection back a moment after it delivered the answer.
+  // cpprestsdk returns a connection to its pool shortly after it has delivered the answer.
   bool reused = false;
   for (int attempt = 0; attempt < 50 && !reused; ++attempt) {
     REQUIRE(client.get("/"));

@@ -6,9 +6,9 @@
 
 namespace trainyard::net::test {
 
-// Makes the client that client_conformance puts to the test: defined once for each implementation of
-// net/client.h, in the one file that CMakeLists.txt links it with. All else in these tests knows the
-// interface alone.
+// Makes the client that client_conformance tests. Each implementation of net/client.h defines it in
+// one file, which CMakeLists.txt links. All other code of these tests depends on the interface
+// alone.
 [[nodiscard]] base::Result<std::unique_ptr<ReloadableHttpClient>> makeClientUnderTest(
     ClientOptions options, base::Executor& executor);
 

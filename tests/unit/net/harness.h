@@ -20,7 +20,7 @@
 
 namespace trainyard::net::test {
 
-// Far beyond anything that happens on a healthy machine; only a hang gets there.
+// Much longer than any step takes on a healthy machine: only a hang reaches it.
 inline constexpr std::chrono::seconds kPatience{20};
 
 template <typename T>
@@ -30,7 +30,7 @@ T await(std::future<T> future) {
   return future.get();
 }
 
-// An event loop on a thread of its own.
+// An event loop on its own thread.
 class LoopThread {
  public:
   LoopThread() : thread_([this] { loop_.run(); }) {}
@@ -58,7 +58,7 @@ class LoopThread {
   std::thread thread_;
 };
 
-// A client with its loop, destroyed on the loop as the contract asks.
+// A client with its loop, destroyed on the loop as the contract requires.
 class TestClient {
  public:
   explicit TestClient(ClientOptions options) {
@@ -93,7 +93,7 @@ class TestClient {
   std::unique_ptr<ReloadableHttpClient> client_;
 };
 
-// What a stream delivered so far; a test waits for events, never for time.
+// The events that a stream has delivered so far; a test waits for events, never for time.
 class StreamLog {
  public:
   [[nodiscard]] StreamCallbacks callbacks() {

@@ -56,7 +56,7 @@ void addExtension(X509* certificate, X509* issuer, int nid, const std::string& v
   X509_EXTENSION_free(extension);
 }
 
-// Signed by `issuer`, or by itself when that is null.
+// Makes a certificate signed by `issuer`, or a self-signed one if that is null.
 Certificate make(const std::string& commonName, const std::vector<std::string>& alternativeNames,
                  const Certificate* issuer) {
   static std::atomic<long> serial{1};

@@ -12,7 +12,7 @@ struct Certificate {
   std::string keyPem;
 };
 
-// A certificate authority for the length of a test. Throws std::runtime_error when OpenSSL refuses.
+// A certificate authority for the duration of a test. Throws std::runtime_error if OpenSSL fails.
 class Pki {
  public:
   explicit Pki(const std::string& name = "test CA");

@@ -10,7 +10,7 @@
 
 namespace trainyard::net::test {
 
-// A TCP connection whose bytes the test writes itself.
+// A TCP connection for which the test writes the bytes itself.
 class RawConnection {
  public:
   explicit RawConnection(int descriptor) : descriptor_(descriptor) {}
@@ -19,21 +19,21 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
-  // To a port of this machine.
+  // Connects to a port of this machine.
   [[nodiscard]] static RawConnection connect(std::uint16_t port);
-  // The same from 127.0.0.`host`: somebody else to a server.
+  // Connects from 127.0.0.`host`, which is another client for a server.
   [[nodiscard]] static RawConnection connectFrom(std::uint8_t host, std::uint16_t port);
 
-  // False when the other side is gone.
+  // Returns false if the peer is gone.
   bool send(std::string_view bytes);
-  // Until `text` has come or the other side closed; what came so far.
+  // Reads until `text` has arrived or the peer has closed; returns everything read.
   std::string readUntil(std::string_view text);
   std::string readToEnd() { return readUntil({}); }
-  // A whole request with an optional body of a known length.
+  // Reads a whole request with an optional body of a known length.
   std::string readRequest();
-  // Hands on what comes on either side, until both have closed.
+  // Forwards bytes in both directions until both sides have closed.
   static void relay(RawConnection& one, RawConnection& other);
-  // No FIN but a reset.
+  // Closes with a reset instead of a FIN.
   void reset();
   void closeSending();
 
@@ -45,7 +45,7 @@ class RawConnection {
   std::string received_;
 };
 
-// A server that runs `script` for every connection, each on a thread of its own.
+// A server that runs `script` for every connection, each on its own thread.
 class RawServer {
  public:
   explicit RawServer(std::function<void(RawConnection&)> script);
@@ -64,11 +64,11 @@ class RawServer {
   std::uint16_t port_ = 0;  // before listener_, which sets it
   int listener_ = -1;
   std::atomic<int> connections_ = 0;
-  std::vector<std::thread> workers_;  // the acceptor's only
+  std::vector<std::thread> workers_;  // used by the acceptor only
   std::thread acceptor_;              // last, because it uses all the others
 };
 
-// A port that nobody listens on.
+// Returns a port without a listener.
 [[nodiscard]] std::uint16_t unusedPort();
 
 }  // namespace trainyard::net::test

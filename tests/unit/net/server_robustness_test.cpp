@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Counts what gets through, so that a test can say that nothing did.
+// Counts the handled requests, so that a test can verify that there were none.
 struct Counting {
   std::atomic<int> handled = 0;
   [[nodiscard]] ServerHandler handler() {
@@ -192,7 +192,7 @@ TEST_CASE("Beyond the cap a newcomer takes the place of the one that has waited 
   }
   std::vector<RawConnection> silent;
   for (int i = 0; i < 30; ++i) silent.push_back(RawConnection::connect(server->port()));
-  // Twenty of the silent ones had to go, the oldest first; nobody that was served once.
+  // Twenty of the silent ones were closed, the oldest first; none that had been served.
   for (std::size_t i = 0; i < 20; ++i) CHECK(silent[i].readToEnd().empty());
   for (RawConnection& each : served) {
     CHECK(each.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
@@ -270,7 +270,7 @@ TEST_CASE("Large bodies beyond what all may have together are answered with 503,
   };
   auto first = RawConnection::connect(server->port());
   first.send(post(2'000'000) + std::string(700'000, 'x'));
-  // The other one can only be refused once the first one's bytes have arrived, in whichever order they come.
+  // The second can only be refused after the first one's bytes have arrived, in whichever order they come.
   auto second = RawConnection::connect(server->port());
   second.send(post(2'000'000) + std::string(700'000, 'x'));
   const auto refused = [](RawConnection& each) { return each.readToEnd().starts_with("HTTP/1.1 503 "); };
@@ -278,7 +278,7 @@ TEST_CASE("Large bodies beyond what all may have together are answered with 503,
   auto small = RawConnection::connect(server->port());
   small.send(post(200'000) + std::string(200'000, 'x'));
   CHECK_THAT(small.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
-  // One of both is told so at once, the other when its time is over: half a request is all that it sent.
+  // One of the two is refused at once, the other after its timeout, because it sent only half a request.
   const int told = (refused(first) ? 1 : 0) + (refused(second) ? 1 : 0);
   CHECK(told == 1);
   auto large = RawConnection::connect(server->port());

@@ -18,7 +18,7 @@ std::string decoded(std::string text) {
   return bytes;
 }
 
-// Reads what SSH's protocol calls a string.
+// Reads the type that SSH's protocol calls a string.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}

@@ -51,7 +51,7 @@ TEST_CASE("a file that is missing or empty is named") {
         gone + ": cannot be read (No such file or directory)");
   CHECK(net::readTlsFiles({good, gone, good}).error().message ==
         gone + ": cannot be read (No such file or directory)");
-  // An empty client CA would let everybody in.
+  // An empty client CA would admit every client.
   const std::string empty = folder.write("empty", "");
   CHECK(net::readTlsFiles({good, good, empty}).error().message == empty + ": is empty");
 }

@@ -14,7 +14,7 @@
 namespace trainyard::net::test {
 namespace {
 
-// Takes what begins with "good".
+// Accepts certificates that begin with "good".
 class Server final : public HttpServer {
  public:
   [[nodiscard]] std::uint16_t port() const override { return 0; }

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An API server that has three Secrets and nothing else.
+// An API server with three Secrets and nothing else.
 class Server final : public test::FakeApi {
  public:
   explicit Server(base::VirtualLoop& loop) : test::FakeApi(loop) {

@@ -39,7 +39,7 @@ struct Secrets {
     }
   }
 
-  // Both sides trust what the other one shows, and both are valid now.
+  // Each side trusts the certificate of the other, and both certificates are valid now.
   void checkTrust() const {
     for (const SecretData* leaf : {&state.server, &state.client}) {
       const net::Identity identity{leaf->at("tls.crt"), leaf->at("tls.key")};
@@ -70,7 +70,7 @@ TEST_CASE("From nothing, everything is made once") {
                                  "trainyard-extender.trainyard-system.svc.cluster.local"});
   CHECK(server->validity.until == secrets.now + days(90));
   CHECK(secrets.state.authority.count("next.crt") == 0);
-  // The authority's key is in its own Secret alone.
+  // The authority's key is only in its own Secret.
   CHECK(secrets.state.server.count("ca.key") == 0);
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("A new authority is trusted for the overlap before it signs, the old o
   const std::string second = secrets.state.authority.at("next.crt");
   CHECK(secrets.state.authority.at("ca.crt") == first);
   CHECK(secrets.trusts(second));
-  // Asked twice, there is one heir.
+  // A repeated request creates only one successor.
   secrets.state.renewAuthority = true;
   CHECK(secrets.step().authority.empty());
 
@@ -126,8 +126,8 @@ TEST_CASE("Five years of looking once a week never break trust, though an author
   secrets.options.authorityLife = days(2 * 365);
   secrets.step();
   const std::string first = secrets.state.authority.at("ca.crt");
-  // Whoever reads its CAs four weeks late, as a kube-scheduler started anew every four weeks does, knows who
-  // signs.
+  // A client that reads its CAs four weeks late, such as a kube-scheduler restarted every four weeks, trusts
+  // the signer.
   std::string lateBundle = secrets.state.client.at("ca.crt");
   for (int week = 1; week < 5 * 52; ++week) {
     secrets.now += days(7);

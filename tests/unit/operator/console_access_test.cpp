@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Knows the tokens "...TOKEN-USER" of every user, and what each may do.
+// Accepts the tokens "...TOKEN-USER" of every user, and allows the listed accesses.
 class ReviewingApi final : public trainyard::test::FakeApi {
  public:
   using FakeApi::FakeApi;

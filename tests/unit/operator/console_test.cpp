@@ -28,7 +28,7 @@ class Recorder final : public net::Exchange {
   bool gone = false;
 };
 
-// Token "ann" reads namespace ml, "admin" everything; others are nobody's.
+// Token "ann" may read namespace ml, "admin" everything; other tokens are invalid.
 class Api final : public FakeApi {
  public:
   using FakeApi::FakeApi;
@@ -66,7 +66,7 @@ struct Fixture {
                                  .add(job("secret/plan9").role("worker", 1, gpus(4)));
   int snapshots = 0;
   bool synced = true;
-  bool stuck = false;  // nobody hears of the cluster any more
+  bool stuck = false;  // no further updates of the cluster arrive
   Console console{{api, loop,
                    [this](const auto& then) {
                      ++snapshots;
@@ -74,7 +74,7 @@ struct Fixture {
                      loop.post([this, then] { then(synced ? std::optional(snapshot) : std::nullopt); });
                    },
                    [this](const auto& work) { loop.postAfter(takes, [work] { work()(); }); }}};
-  base::Instant::duration takes{};  // a what-if
+  base::Instant::duration takes{};  // the duration of a what-if
 
   std::shared_ptr<Recorder> simulate(const std::string& body, const std::string& token) {
     return ask("/api/simulate", token, net::Method::kPost, body);
@@ -223,7 +223,7 @@ TEST_CASE_METHOD(Fixture, "Who had a what-if worked out lets those have theirs w
     return ask("/api/what-if?namespace=ml&members=1&gpus=2", token)->answer.status;
   };
   takes = std::chrono::milliseconds(80);
-  // Nobody else wants one.
+  // No other user requests one.
   CHECK(tries("robot-1") == 200);
   CHECK(tries("robot-1") == 200);
   takes = std::chrono::milliseconds(150);
@@ -320,7 +320,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
 TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
   snapshot = cluster().add(node("n1").gpus(8));
   std::string body = items({jobText("ml/next", 8)});
-  // As if it had its places already, and longer than everybody else.
+  // Pretends that the job is placed already, for longer than all others.
   body.insert(body.find(R"("spec")"),
               R"("status":{"phase":"Running","gang":{"epoch":1,"placed":{"epoch":1,"assignments":)"
               R"([{"node":"n1","role":"worker","indices":"0"}]}}},)");
@@ -331,7 +331,7 @@ TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing
   CHECK(simulation->forecasts[0].outcome == core::Forecast::Outcome::kStarts);
 }
 
-// Twenty characters of it can be a hundred thousand indices, and it was checked by nobody.
+// Twenty characters of it can mean a hundred thousand indices, and no schema has validated it.
 TEST_CASE_METHOD(Fixture, "The status of a job that is tried is not even read") {
   snapshot = cluster().add(node("n1").gpus(8));
   std::string body = items({jobText("ml/next", 8)});
@@ -358,7 +358,7 @@ TEST_CASE_METHOD(Fixture, "One what-if at a time, and who had one leaves the nex
   const std::string body = items({jobText("ml/next", 2)});
   takes = seconds(3);
   const auto first = simulate(body, "ann");
-  CHECK(first->answer.status == 0);  // read for three seconds, worked out for three more
+  CHECK(first->answer.status == 0);  // reading takes three seconds, computing three more
   const auto second = simulate(body, "admin")->answer;
   CHECK(second.status == 429);
   CHECK(net::findHeader(second.headers, "Retry-After") == "1");

@@ -93,7 +93,7 @@ TEST_CASE("Names of others are left out of what the operator says") {
   CHECK(withoutOthers("secret/plan9", kAdmin, known) == "secret/plan9");
 }
 
-// Whatever stands in a message or an Event, it stays one JSON string in one line of one event.
+// Any text in a message or an Event stays one JSON string in one line of one event.
 TEST_CASE("Nothing breaks out of the text that it is in") {
   model::Job waiting = job("ml/bert").role("worker", 1, gpus(4)).condition(model::conditions::kQueued);
   waiting.status.pending =

@@ -15,7 +15,7 @@ namespace {
 
 ObjectKey job(int i) { return {"default", "job-" + std::to_string(i)}; }
 
-// Of so many jobs, asked one after the other from `now` on, `apart` from each other.
+// The number of due writes of this many jobs, checked one after the other from `now` on, `apart` apart.
 int ripeOf(DeferredWrites& writes, int jobs, Instant now, Instant::duration apart = {}) {
   writes.beginCycle(now);
   int ripe = 0;
@@ -83,7 +83,7 @@ TEST_CASE("In a rush pods go before news, which are told when it is over") {
   CHECK(writes.heldOf(job(1), start + 10s) == HeldNews::kRuns);
   REQUIRE(writes.nextWake() == start + 12s);
   writes.beginCycle(start + 12s, 20);
-  // The cycle that this is the end of has passed them over yet.
+  // The cycle that ends here has still skipped them.
   CHECK(writes.nextWake() == start + 12s);
   CHECK(writes.heldOf(job(1), start + 12s) == HeldNews::kNone);
   CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 12s));
@@ -106,7 +106,7 @@ TEST_CASE("Nothing is held back while somebody waits for room") {
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000, true);
   CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start));
-  // Nor a moment longer: who waits may be behind those that start in the next cycle.
+  // No longer than that: pending jobs may be affected by the starts of the next cycle.
   writes.beginCycle(start + 4s, 1000);
   CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 4s));
   writes.beginCycle(start + 5s, 1000);
@@ -126,7 +126,7 @@ TEST_CASE("News that fall due while a cycle thinks are asked for once more") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
-  // The cycle began when they were not due, and passed them over.
+  // The cycle began before they were due, and skipped them.
   writes.beginCycle(start + 1001ms);
   CHECK(writes.nextWake() == start + 1001ms);
   writes.beginCycle(start + 1002ms);
@@ -148,7 +148,7 @@ TEST_CASE("A write that fails does not begin the minute anew") {
 TEST_CASE("Words that change all the time are told ever less often, until they stand still") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
-  // Asked ten times a second; the seconds in which it was told.
+  // Checks ten times a second; returns the seconds in which the write was allowed.
   const auto told = [&](Instant from, std::chrono::seconds length) {
     std::vector<int> seconds;
     for (Instant now = from; now < from + length; now += 100ms) {
@@ -160,9 +160,9 @@ TEST_CASE("Words that change all the time are told ever less often, until they s
     return seconds;
   };
   CHECK(told(start, 60s) == std::vector<int>{0, 1, 3, 7, 15, 31, 47});
-  // Nobody asked for half a minute.
+  // No write was requested for half a minute.
   CHECK(told(start + 80s, 5s) == std::vector<int>{0, 1, 3});
-  // What is no refreshing of words is not held up, and refreshes wait from there.
+  // A write that is more than a refreshed message is not delayed, and refreshes wait from that time on.
   writes.note(job(2), start + 90s);
   writes.beginCycle(start + 90500ms);
   CHECK(!writes.allow(job(2), start + 90500ms));

@@ -42,7 +42,7 @@ struct Fixture {
       api, loop, [this](std::function<base::Task()> work) { offloaded.push_back(std::move(work)); }};
   std::optional<core::Failure> found;
 
-  std::vector<std::string> told;  // namespaces, in the order in which they were
+  std::vector<std::string> told;  // namespaces in the order of their results
 
   void collect(int members, const std::string& ns = "ml") {
     std::vector<Witness> witnesses;
@@ -55,7 +55,7 @@ struct Fixture {
   }
 };
 
-// Nothing but words that begin what the rules look for, in no order.
+// A text that consists of prefixes of the rules' patterns, in random order.
 std::string beginnings() {
   constexpr std::string_view kWords[] = {"barrier ", "s3 ",         "gloo ",   "CUDA ", "503 ",     "loss ",
                                          "shard ",   "checkpoint ", "NVLink ", "ceph ", "storage ", "step "};
@@ -103,7 +103,7 @@ TEST_CASE("Logs that take long to read are left out after a second") {
   REQUIRE(fixture.offloaded.size() == 1);
   const auto before = std::chrono::steady_clock::now();
   fixture.offloaded.front()()();
-  // Read to the end they take a minute, and ten where sanitizers look on.
+  // Reading them to the end takes a minute, and ten minutes with sanitizers.
   CHECK(std::chrono::steady_clock::now() - before < 20s);
   REQUIRE(fixture.found);
   CHECK(fixture.found->failure == model::FailureClass::kGpuOutOfMemory);

@@ -12,7 +12,7 @@
 namespace trainyard::operator_ {
 namespace {
 
-using namespace test;  // NOLINT(google-build-using-namespace): the builders' words
+using namespace test;  // NOLINT(google-build-using-namespace): the builders
 
 class Server final : public FakeApi {
  public:
@@ -66,7 +66,7 @@ TEST_CASE("what is known of a job does not hold for another one that has its nam
   fixture.carryOut(first, core::EnsureAuxiliaries{});
   CHECK(fixture.auxiliariesReady(first));
 
-  // Deleted and created again before anybody looked: its epochs begin anew.
+  // Deleted and created again before the next read: its epochs start at 1 again.
   model::Job second = first;
   second.uid = model::Uid("another");
   REQUIRE(fixture.cache.jobs.applyWrite(

@@ -15,12 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An API server with TrainingJobs that go some seconds after they were deleted.
+// An API server with TrainingJobs that are gone some seconds after their deletion.
 class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
 
-  std::map<std::string, base::Instant> jobs;  // name, when it goes once it is asked to
+  std::map<std::string, base::Instant> jobs;  // by name: when it is gone after a delete
   base::Instant::duration takes = 3s;
   int deletes = 0;
   int failures = 0;  // of the next requests

@@ -54,7 +54,7 @@ TEST_CASE("Queues are told by name, and not at all once they are gone") {
   CHECK(fixture.says("trainyard_queue_fair_share_ratio{queue=\"vision\"} 0.333"));
   CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
   CHECK(fixture.says("trainyard_queue_placed_jobs{queue=\"vision\"} 5"));
-  // What the operator says of all that are GPUs goes before one name.
+  // The operator's count of all GPUs takes precedence over one resource name.
   vision.status.gpus = model::QueueGpus{.used = 31};
   snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
   fixture.metrics.describe(snapshot);
@@ -96,7 +96,7 @@ model::Proposal proposalOf(const std::string& id) {
   return proposal;
 }
 
-// What the status becomes at `now`, and the job that has it.
+// Sets the status at `now` and notes the transition.
 void become(Fixture& fixture, model::Job& job, const model::JobStatus& after, base::WallTime now) {
   fixture.metrics.noteTransition(job, after, now);
   job.status = after;

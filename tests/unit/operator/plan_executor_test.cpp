@@ -32,20 +32,20 @@ std::string object(int version, const std::string& status, int replicas = 2, std
       version, generation, replicas, std::string(padding, 'x'), status);
 }
 
-// What the API server has of one job, and how it answers.
+// The API server's state of one job, and how it answers.
 class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
 
   int version = 10;
   std::string status = "{}";  // as it is stored
-  std::string pod;            // of its pods, what a read of any finds
-  // What a write of the status does; nothing: it is refused by a conflict.
+  std::string pod;            // of its pods, the answer to every read
+  // The effect of a write of the status; by default it is refused by a conflict.
   std::function<bool()> write = [] { return false; };
-  bool editsSpec = false;  // with each version comes another generation
+  bool editsSpec = false;  // each version has another generation
   int writes = 0;
   int created = 0;
-  std::size_t open = 0;  // bytes of pods that were not answered yet
+  std::size_t open = 0;  // bytes of pods in unanswered requests
   std::size_t mostOpen = 0;
 
   void request(kube::ApiRequest request, kube::ApiCallback done) override {
@@ -80,7 +80,7 @@ struct NoEvents final : JobEvents {
   void record(const model::Job&, const core::JobEvent&) override {}
 };
 
-// An operator whose cycle wants one job's phase to be Queued.
+// An operator with a cycle that sets one job's phase to Queued.
 struct Fixture {
   base::VirtualLoop loop;
   Server api{loop};
@@ -110,7 +110,7 @@ struct Fixture {
     executor.execute(plan);
   }
 
-  // A minute of cycles, as often as the executor wants one.
+  // Runs cycles for a minute, as often as the executor requests one.
   void runForAMinute() {
     for (int i = 0; i < 6'000; ++i) {
       decide();
@@ -234,7 +234,7 @@ TEST_CASE("A gang's record is written however often its spec is edited") {
   Fixture fixture;
   fixture.api.status = kPlaced;
   int edits = 0;
-  // Each write finds the job edited once more, so many times.
+  // Each write finds the job edited once more, up to this many times.
   fixture.api.write = [&] {
     ++fixture.api.version;
     if (++edits <= 10) return false;

@@ -23,7 +23,7 @@ class Lines final : public base::LogSink {
   std::vector<std::string> lines;
 };
 
-// A volume as the kubelet makes it: the file is a link through ..data, which is swapped.
+// A volume as the kubelet makes it: the file is a link through ..data, which is replaced.
 class Volume {
  public:
   Volume() : folder_(fs::temp_directory_path() / fmt::format("policy-keeper-test-{}", ::getpid())) {

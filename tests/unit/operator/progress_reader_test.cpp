@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Kubelets that tell what each pod has logged.
+// Kubelets that return the log of each pod.
 class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
 
   std::map<std::string, std::string> logs;                        // by pod
-  std::vector<std::pair<base::Instant, std::string>> reads = {};  // when, and of which pod
+  std::vector<std::pair<base::Instant, std::string>> reads = {};  // the time and the pod
   std::vector<kube::ApiRequest> requests = {};
 
   [[nodiscard]] std::size_t readsOf(std::string_view pod) const {
@@ -62,7 +62,7 @@ struct Fixture {
 
   Fixture() { reader.start(); }
 
-  // A job whose members run since now, with further members of its spec and status.
+  // Adds a job with members that run since now, with further fields in its spec and status.
   void run(const std::string& name, int workers, const std::string& healthSpec = "",
            const model::JobStatus& told = {}) {
     model::JobStatus status = told;
@@ -96,7 +96,7 @@ struct Fixture {
         codec::encodeJobStatus(status)));
     REQUIRE(cache.jobs.find({"ml", name}));
   }
-  // What the operator does with the news: it writes them.
+  // Writes the news, as the operator does.
   int write() {
     int written = 0;
     for (const auto& [key, sign] : reader.news()) {
@@ -142,7 +142,7 @@ TEST_CASE("A report is found in the log, and the status changes every thirty sec
   CHECK(std::abs(left - (1000 - job->status.progress->step)) <= 10);
   CHECK(writes >= 8);
   CHECK(writes <= 10);
-  // Once it reports, nobody else is asked.
+  // After it reports, no other member is read.
   CHECK(fixture.api.readsOf("bert-worker-1") <= 2);
   CHECK(fixture.api.requests.back().query.back() ==
         std::pair<std::string, std::string>{"container", "train"});
@@ -179,7 +179,7 @@ TEST_CASE("Kubelets that do not answer hold up four requests and nobody's turn")
   };
   fixture.loop.runFor(10min);
   fixture.write();
-  // What could not be read is not called silent; the others are.
+  // An unreadable log does not count as silent; the others do.
   CHECK_FALSE(fixture.stalled("job1"));
   CHECK(fixture.stalled("job2"));
 }

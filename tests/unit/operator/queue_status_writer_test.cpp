@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An API server that has one queue, "a".
+// An API server with one queue, "a".
 class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
@@ -25,7 +25,7 @@ class Server final : public test::FakeApi {
   int generation = 1;
   int waiting = -1;                                        // of the status; negative: no status yet
   std::string decayed;                                     // of the status
-  std::vector<std::pair<base::Instant, int>> writes = {};  // when, and which status.waiting
+  std::vector<std::pair<base::Instant, int>> writes = {};  // the time and the written status.waiting
   int reads = 0;
 
   [[nodiscard]] std::string object() const {

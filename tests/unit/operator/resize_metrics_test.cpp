@@ -78,7 +78,7 @@ TEST_CASE("Pauses and first speeds are observed once") {
   CHECK(fixture.says("trainyard_resize_pause_seconds_sum{way=\"Live\"} 0.5"));
   CHECK(fixture.says("trainyard_resize_speed_ratio_count 1"));
   CHECK(fixture.says("trainyard_resize_speed_ratio_bucket{le=\"0.5\"} 1"));
-  // The next report of that size is no first one.
+  // The next report of that size is not a first one.
   each.status = after;
   after.resize.speeds.front().milliSamplesPerSecond += 5;
   fixture.metrics.note(each, after);

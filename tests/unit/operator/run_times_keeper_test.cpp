@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An API server that has one ConfigMap, or none.
+// An API server with one ConfigMap or none.
 class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
@@ -150,7 +150,7 @@ TEST_CASE("run times: an API server that fails is asked again") {
   CHECK(fixture.known("job/ml/a/1") == 1);
 }
 
-// One run of each of so many kinds, an hour apart, the first at `hour`.
+// Adds one run to each of this many kinds, an hour apart, the first at `hour`.
 void addKinds(model::RunTimes& times, const std::string& ns, int kinds, int hour) {
   for (int i = 0; i < kinds; ++i) {
     const std::string name = fmt::format("{:0>94}job{:a>5}", "", i);
@@ -170,7 +170,7 @@ TEST_CASE("run times: what is learnt of many kinds with long names fits into wha
   const std::string written = codec::encodeRunTimes("trainyard-run-times", times);
   CHECK(written.size() <= std::size_t{1} << 20);
   CHECK(written.size() > std::size_t{700} << 10);
-  // Those that are many give way, the oldest of them first.
+  // The namespace with many kinds loses some, the oldest ones first.
   const auto quiet = std::count_if(times.kinds.begin(), times.kinds.end(),
                                    [](const auto& kind) { return kind.first.starts_with("job/quiet/"); });
   CHECK(quiet == 100);
@@ -180,7 +180,7 @@ TEST_CASE("run times: what is learnt of many kinds with long names fits into wha
       std::max_element(learnt.kinds.begin(), learnt.kinds.end(),
                        [](const auto& a, const auto& b) { return a.second.back() < b.second.back(); });
   CHECK(times.kinds.contains(newest->first));
-  // What does not fit is no news each time that it is seen.
+  // An entry that does not fit is not news each time it is read.
   CHECK_FALSE(core::merge(times, learnt));
 }
 

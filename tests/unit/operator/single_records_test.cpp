@@ -74,7 +74,7 @@ struct Scene {
     return snapshot.jobs.front();
   }
 
-  // Where the job has a place; empty when it has none that is not written.
+  // The node of the job's placement; empty if it has none that is not yet written.
   [[nodiscard]] std::string place() {
     const auto job = seen();
     if (!job->recordUnwritten) return "";
@@ -155,7 +155,7 @@ TEST_CASE("a pod that only says that it is the job's does not hide the one that 
 TEST_CASE("a pod with a place that the job has not is no record of it") {
   Scene scene;
   scene.putJob("u1");
-  // Anybody may write this, and no record could be read back that has it.
+  // Any client may write this, and no record that contains it could be read.
   scene.putPod("p1", "u1", 1, "n1", "", "solo-worker-100000", 0, 100'000);
   CHECK(scene.place().empty());
   scene.putPod("p2", "u1", 1, "n2");
@@ -247,7 +247,7 @@ TEST_CASE("the pod of a job that is gone counts where it may be bound until it i
     scene.singles.overlay(snapshot);
     return snapshot.pods.empty() ? nullptr : snapshot.pods.front();
   };
-  CHECK(shown() == nullptr);  // the reply is not there yet
+  CHECK(shown() == nullptr);  // the reply has not arrived yet
   scene.putPod("p1", "u1", 1, "", "n1");
   const auto once = shown();
   REQUIRE(once);

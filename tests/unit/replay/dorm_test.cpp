@@ -65,7 +65,7 @@ TEST_CASE("Dorm's terms are those of its paper, over the time in which anybody i
   CHECK(terms.busySeconds == 500);
   // CPUs alone: half, half, all, three quarters and all of them, 100 s each.
   CHECK(terms.utilization == Approx((0.5 + 0.5 + 1 + 0.75 + 1) / 5));
-  // Alone a has half of what is its own; then both should have two, and b waits for 100 s.
+  // Alone, a has half of its share; then both should have two, and b waits for 100 s.
   CHECK(terms.fairnessLoss == Approx((0.5 + 0.5 + 0 + 0.25 + 0) / 5));
   CHECK(terms.adjustments == 2);
   REQUIRE(terms.jobs.size() == 2);
@@ -180,7 +180,7 @@ TEST_CASE("An elastic job of a production trace grows to twice its wish, at the 
     return result->meanCompletionSeconds;
   };
   CHECK(completion(1, 0) == 1000);
-  // After a minute, with a pause of 30 s: 940 s are left, and it is twice as fast.
+  // After a minute, with a pause of 30 s: 940 s are left, at twice the speed.
   CHECK(completion(1, 1'000) == Approx(60 + 30 + 470));
   CHECK(completion(0.5, 1'000) == Approx(60 + 30 + 940 / std::sqrt(2.0)));
 }

@@ -29,7 +29,7 @@ std::vector<ReplayNode> nodes(int count, int gpus) {
   return all;
 }
 
-// Everybody writes a checkpoint when stopped, and starts again in no time.
+// Every job writes a checkpoint when it is preempted, and restarts without delay.
 ReplaySetup setup(model::Ordering ordering) {
   ReplaySetup setup;
   setup.policy.ordering = ordering;
@@ -66,7 +66,7 @@ TEST_CASE("Strictly in turn: the first that finds no place stops those behind it
   CHECK(fifo.result.gpuUtilization == Approx((100 + 40 + 10) / (4 * 120.0)));
 }
 
-// The engine that stood here before asked a cache that it never brought up to date.
+// Every cycle uses a current cache; an outdated one would hide the freed capacity.
 TEST_CASE("Who found no places finds them when somebody has left") {
   for (const auto ordering : {model::Ordering::kFifo, model::Ordering::kLas, model::Ordering::kDefault}) {
     ReplaySetup by = setup(ordering);
@@ -81,7 +81,7 @@ TEST_CASE(
     "The shortest remaining time stops a longer job once it had its turn, and pays its start-up again") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}}, seconds(5));
   const Run both = run(trace, nodes(1, 4), setup(model::Ordering::kSrtf));
-  // A turn of 1,800 s, of which 5 start up; 1,005 s of the other; 5 s again, and the 8,205 s that are left.
+  // A time slice of 1,800 s, 5 of them start-up; 1,005 s of the other job; 5 s again, and 8,205 s of rest.
   CHECK(both.result.makespanSeconds == Approx(1'800 + 1'005 + 5 + 8'205));
   CHECK(both.result.preemptions == 1);
   CHECK(both.result.gpuAllocation == Approx(1));
@@ -95,7 +95,7 @@ TEST_CASE("A stop loses what was done since the last checkpoint, and the restart
   by.checkpoint.every = seconds(500);
   by.checkpoint.restart = seconds(30);
   const Run both = run(trace, nodes(1, 4), by);
-  // Stopped at 1,800 s, 300 s after its third checkpoint.
+  // Preempted at 1,800 s, 300 s after its third checkpoint.
   CHECK(both.result.preemptions == 1);
   CHECK(both.result.lostGpuSeconds == Approx(4 * 300));
   CHECK(both.result.makespanSeconds == Approx(1'800 + 1'000 + 30 + 8'500));
@@ -131,14 +131,14 @@ TEST_CASE("A share of the jobs declares checkpoints, spread over the order of su
 TEST_CASE("The finish-time ratio is the stay by what a fair share alone would take") {
   // Together from beginning to end on GPUs for one of them: each has half a GPU for 100 s of work.
   const Run two = run(traceOf({{0, 1, 100}, {0, 1, 100}}), nodes(1, 1), setup(model::Ordering::kFifo));
-  // 100 s of 200 s that it would have taken while there were two; 200 s, with 1.5 of them on average.
+  // 100 s of the 200 s that it would take with two jobs; 200 s, with 1.5 jobs on average.
   CHECK(two.result.fairness.rhoMean == Approx((100.0 / 200 + 200.0 / 150) / 2));
   const Run alone = run(traceOf({{0, 1, 100}}), nodes(1, 1), setup(model::Ordering::kFifo));
   CHECK(alone.result.fairness.rhoMean == Approx(1));
 }
 
 TEST_CASE("Fragmentation delay: the GPUs are there, the places are not; fair-share delay: they are not") {
-  // Three of two nodes' four GPUs each are free in two pieces while job 2 asks for a whole node.
+  // Three of two nodes' four GPUs each are free in two pieces while job 2 requests a whole node.
   const Trace apart = traceOf({{0, 3, 100}, {0, 3, 100}, {0, 2, 10}});
   const ReplayResult pieces = run(apart, nodes(2, 4), setup(model::Ordering::kFifo)).result;
   CHECK(pieces.fragmentationDelaySeconds.total == Approx(100));
@@ -184,14 +184,14 @@ Trace drawn(std::uint64_t seed, std::size_t count) {
   return traceOf(jobs, seconds(7));
 }
 
-// No job says how long it will run; this holds the whole replay to it.
+// No job declares a duration, and no decision may depend on one.
 TEST_CASE("Without durations nothing depends on how long a job that has not ended will run") {
   for (const auto ordering : {model::Ordering::kDefault, model::Ordering::kLas, model::Ordering::kFifo}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Trace trace = drawn(seed, 150);
       const Run known = run(trace, nodes(4, 8), setup(ordering));
       const ReplayTime moment = trace.jobs[100].submitted;
-      // Those that cannot have ended by then, whatever was decided, run twice as long.
+      // Jobs that cannot have ended by then under any schedule run twice as long.
       Trace other = trace;
       for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
         if (trace.jobs[i].submitted + trace.work[i].duration > moment) other.work[i].duration *= 2;
@@ -220,7 +220,7 @@ TEST_CASE("Equal traces are decided alike") {
 TEST_CASE("No schedule beats the fluid lower bound") {
   // Two jobs of the whole cluster: 10 s, then 110 s, in the best order.
   CHECK(fluidLowerBound(traceOf({{0, 4, 100}, {0, 4, 10}}), 4) == Approx((10.0 + 110) / 2));
-  // One that cannot use all: its own duration.
+  // A job that cannot use all GPUs: its own duration.
   CHECK(fluidLowerBound(traceOf({{0, 1, 100}}), 4) == Approx(100));
   // The second interrupts the first.
   CHECK(fluidLowerBound(traceOf({{0, 4, 100}, {50, 4, 10}}), 4) == Approx((110.0 + 10) / 2));

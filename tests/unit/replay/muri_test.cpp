@@ -64,7 +64,7 @@ TEST_CASE("By Muri's rules equal policies give its published numbers") {
   }
 }
 
-// What sums of running times leave short of a queue's limit is less than the clock can tell, then.
+// If sums of running times miss a queue's limit, the rest is less than the clock's resolution then.
 TEST_CASE("Tiresias by Muri's rules ends where all jobs come at once") {
   const std::string file = std::string(TRAINYARD_TRACES) + "/muri/trace1.csv";
   auto trace = readMuriJobs(file, *readFile(file));

@@ -39,7 +39,7 @@ std::string fileText(const std::string& name) {
   return text.str();
 }
 
-// A list of one row each, from one with a column for how many there are of each kind; the last kinds come
+// Expands a list with a column for the number of each kind to one row each; the last kinds come
 // first.
 std::string expanded(const std::string& kinds, const std::string& nameColumn) {
   std::istringstream lines(fileText(kinds));
@@ -55,7 +55,7 @@ std::string expanded(const std::string& kinds, const std::string& nameColumn) {
   return nameColumn + header.substr(header.find(',')) + "\n" + rows;
 }
 
-// A mix with parts of GPUs, whole ones and whole nodes, for 20 nodes of two kinds.
+// A mix of fractions of GPUs, whole ones and whole nodes, for 20 nodes of two kinds.
 OpenbTrace mixed() {
   std::string nodes = "sn,cpu_milli,memory_mib,gpu,model\n";
   for (int i = 0; i < 20; ++i) {
@@ -119,7 +119,7 @@ TEST_CASE("openb: a published figure belongs to the paper's lists, whatever thei
   };
   CHECK(none(nodes, pods + "one-more,1000,1000,1,500\n"));
   CHECK(none(nodes + "one-more,64000,262144,2,T4\n", pods));
-  // As many pods and GPUs, but the cpu of one of them.
+  // As many pods and GPUs, but another cpu value in one row.
   std::string changed = pods;
   const std::size_t row = changed.find('\n') + 1;
   const std::size_t cpu = changed.find(',', row) + 1;
@@ -161,7 +161,7 @@ TEST_CASE("openb: every placement stays within devices, cpu and memory, and with
         const bool anywhere =
             std::any_of(cluster.nodes().begin(), cluster.nodes().end(),
                         [&](const auto& node) { return node.room.fits(trace.kinds[kind]); });
-        // A pod is dropped only when it fits nowhere.
+        // A pod is dropped only if it fits nowhere.
         CHECK(cluster.offer(kind).has_value() == anywhere);
       }
     }
@@ -193,7 +193,7 @@ TEST_CASE("openb: equal seeds offer equal pods to every placement, and give equa
   CHECK(ours.allocatedAt.size() == kOpenbArrivalsPercent + 1);
   CHECK(ours.allocated <= ours.capacity);
   CHECK(replayOpenb(trace, ReplayPlacement::kDefault, 43).allocatedAt != ours.allocatedAt);
-  // A list that asks for more than enough by itself is cut.
+  // A list that exceeds the demand by itself is cut.
   OpenbTrace small = trace;
   small.nodes.resize(1);
   CHECK(replayOpenb(small, ReplayPlacement::kBestFit, 1).offered < small.pods.size());

@@ -33,7 +33,7 @@ TEST_CASE("Tiresias on Pollux' workloads gives the published mean to the last di
 }
 
 TEST_CASE("Our default is ahead of Tiresias on Pollux' workloads") {
-  // With checkpoints, as the artifact's own policies have them; as docs/replay.md has them.
+  // With checkpoints, as for the artifact's own policies; the values are those of docs/replay.md.
   const double second = replay(2, ReplayPolicy{}, true).meanCompletionSeconds;
   CHECK(second == Approx(4'397.861460).epsilon(1e-6).margin(0));
   CHECK(second < 5'144.9625);
@@ -65,7 +65,7 @@ TEST_CASE("Step times: whichever way round nodes are named, between measured one
   const double six = bert->stepTime({1}, 6).step;
   CHECK(four == Approx(0.45532354712486267));
   CHECK(bert->stepTime({1}, 5).step == Approx((four + six) / 2));
-  // Never beyond what was measured.
+  // Never beyond the measured range.
   CHECK(bert->stepTime({1}, 1).step == four);
   CHECK(bert->stepTime({1, 1, 1, 1, 1, 1}, 4).step == Approx(1.4923269003629684));
   const double five = bert->stepTime({2, 1, 1, 1, 1}, 4).step;

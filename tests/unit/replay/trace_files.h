@@ -10,7 +10,7 @@ namespace trainyard::replay::testing {
 
 [[nodiscard]] base::Result<std::string> readFile(const std::string& path);
 
-// With files; the test fails where it cannot be done.
+// Runs a replay with files; the test fails if that is impossible.
 [[nodiscard]] ReplayResult replay(const ReplayOptions& options);
 
 }  // namespace trainyard::replay::testing

@@ -10,13 +10,13 @@
 
 namespace trainyard::sim {
 
-// A server on virtual time and a terse way to talk to it.
+// A server on virtual time with a short way to send requests.
 struct ApiFixture {
   explicit ApiFixture(ApiServerOptions options = {}) {
     server = ApiServer::create(options, [this] { return loop.wallNow(); }).value();
   }
 
-  // Parsed body; the status code is left in `code`.
+  // Returns the parsed body; the status code is stored in `code`.
   Json call(net::Method method, const std::string& target, const Json& body = nullptr,
             const std::string& type = "application/json") {
     net::HttpRequest request{method, target, {{"Content-Type", type}}, body.is_null() ? "" : body.dump()};
@@ -33,7 +33,7 @@ struct ApiFixture {
     return call(net::Method::kDelete, target, body);
   }
 
-  // Types and names of the events, "ADDED a", as they arrive.
+  // Collects types and names of the events, "ADDED a", as they arrive.
   std::uint64_t watch(const std::string& target, std::vector<std::string>& events) {
     WatchSink sink;
     sink.onLine = [&events](const std::string& line) {

@@ -12,7 +12,7 @@ net::HttpRequest post(const std::string& name) {
   return {net::Method::kPost, kMaps, {{"Content-Type", "application/json"}}, named(name).dump()};
 }
 
-// Does one kind of thing to every request.
+// Applies the same fault to every request.
 struct OneFault : FaultPlan {
   RequestFault fault;
   bool resets = false;

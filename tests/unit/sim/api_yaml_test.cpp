@@ -31,7 +31,7 @@ TEST_CASE("aliases of aliases, and of themselves, come to an end") {
   REQUIRE_FALSE(documents);
   CHECK_THAT(documents.error().message, Catch::Contains("too many values"));
   CHECK_FALSE(parseYaml("&a [*a]"));
-  static_cast<void>(parseYaml("!!str,"));  // reading it comes to an end, that is all
+  static_cast<void>(parseYaml("!!str,"));  // only that the call returns matters
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The whole port, by real HTTPS: what the API server says, and what comes of it.
+// The whole port over real HTTPS: the API server's verdicts and their effects.
 #include "telemetry/metrics_server.h"
 
 #include <future>
@@ -19,13 +19,13 @@ namespace {
 using net::test::await;
 using net::test::TestClient;
 
-// Answers at once, on the loop, as it is told; or, where it is held, when it is let go.
+// Answers at once, on the loop, as configured; if it is held, when it is released.
 class Api final : public kube::ApiClient {
  public:
   bool away = false;
   bool held = false;
   std::vector<std::function<void()>> kept;
-  std::promise<void> full;  // of as many as one address may have
+  std::promise<void> full;  // as many as one address may have
 
   void request(kube::ApiRequest request, kube::ApiCallback done) override {
     auto say = [this, request, done] { done(answer(request)); };
@@ -141,7 +141,7 @@ TEST_CASE_METHOD(Fixture, "However many wait for a word, probes are answered") {
   for (std::size_t i = 0; i < WaitingRoom::kMostOfAddress; ++i)
     waiting.push_back(client->send(request("/metrics", fmt::format("forged-{}", i))));
   await(api.full.get_future());
-  // Those beyond are told at once; and what is known, and the probes, go on.
+  // Requests beyond the limit are refused at once; cached verdicts and probes still work.
   TestClient other(options(true));
   CHECK(await(other.send(request("/metrics", "forged"))).value().status == 429);
   CHECK(await(other.send(request("/healthz", ""))).value().status == 200);

@@ -24,7 +24,7 @@ TEST_CASE("A process tells what it uses, anew each time") {
   CHECK(valueOf(registry, "process_open_fds") >= 3);
   CHECK(valueOf(registry, "process_max_fds") >= 3);
   CHECK(valueOf(registry, "process_threads") >= 1);
-  // Begun after 2020, and this year's clock is past it.
+  // Started after 2020, and the present clock is later.
   CHECK(valueOf(registry, "process_start_time_seconds") > 1.577e9);
   const double before = valueOf(registry, "process_cpu_seconds_total");
   volatile double work = 1;

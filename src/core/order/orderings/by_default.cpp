@@ -6,14 +6,14 @@
 namespace trainyard::core::orderings {
 namespace {
 
-// Large jobs block the cluster less than their GPUs say: they are placed in whole nodes, small ones leave
-// holes.
+// Large jobs block the cluster less than their number of GPUs suggests: they use whole nodes, while small
+// ones leave fragments.
 constexpr double kGpuExponent = 0.85;
 
 }  // namespace
 
-// Remaining GPU time, where there is an estimate; else GPU seconds for each expected end, by the chance of
-// ending that others taught (Gittins' index by what is scarce).
+// Remaining GPU time, if there is an estimate; else GPU seconds per expected end, by the chance of ending
+// learnt from other jobs (Gittins' index, weighted by the scarce resource).
 Measure byDefault(const OrderView& job, const OrderSettings& /*settings*/) {
   if (job.remaining) {
     const double weight = std::pow(gpusOf(job), kGpuExponent);

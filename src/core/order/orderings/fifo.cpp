@@ -2,7 +2,7 @@
 
 namespace trainyard::core::orderings {
 
-// All alike: the earlier submitted goes first.
+// All jobs have equal expected work, so the earlier submission goes first.
 Measure fifo(const OrderView& job, const OrderSettings& /*settings*/) {
   return {.expected = 0, .perSecond = gpusOf(job)};
 }

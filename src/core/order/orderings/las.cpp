@@ -2,7 +2,7 @@
 
 namespace trainyard::core::orderings {
 
-// Least attained service: the GPU seconds that it has had, in steps. Who has run long is expected to run
+// Least attained service: the GPU seconds used so far, in steps. A job that has run long is expected to run
 // long. (Discretised two-dimensional queues: Gu et al., "Tiresias: A GPU Cluster Manager for Distributed Deep
 // Learning", NSDI 2019, section 3.2.)
 Measure las(const OrderView& job, const OrderSettings& settings) {

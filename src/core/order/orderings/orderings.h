@@ -2,13 +2,13 @@
 
 #include "core/order/order_policy.h"
 
-// Each ordering in a file of its own; rankOf() asks the one that the policy names.
+// Each ordering has its own file; rankOf() calls the one that the policy names.
 namespace trainyard::core::orderings {
 
 struct Measure {
-  // What is expected to be left of the job: less is served first, infinite last.
+  // Expected remaining work of the job: less is served first, infinite last.
   double expected = 0;
-  // What one second of all its GPUs counts in that measure: so much does a second of a stop cost.
+  // One second of all its GPUs in the same measure; the cost of a stop is multiplied by it.
   double perSecond = 1;
 };
 
@@ -18,7 +18,7 @@ struct Measure {
 [[nodiscard]] Measure srsf(const OrderView& job, const OrderSettings& settings);
 [[nodiscard]] Measure byDefault(const OrderView& job, const OrderSettings& settings);
 
-// At least one: what asks for none is not free.
+// At least one: a job without GPUs still has a cost.
 [[nodiscard]] double gpusOf(const OrderView& job);
 [[nodiscard]] double seconds(std::chrono::microseconds time);
 

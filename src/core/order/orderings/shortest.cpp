@@ -13,10 +13,10 @@ Measure shortest(const OrderView& job, double perSecond) {
 
 }  // namespace
 
-// Remaining time, by its owner's estimate; who says none comes last.
+// Remaining time by the owner's estimate; a job without an estimate comes last.
 Measure srtf(const OrderView& job, const OrderSettings& /*settings*/) { return shortest(job, 1); }
 
-// The same times its GPUs.
+// Remaining time multiplied by the number of GPUs.
 Measure srsf(const OrderView& job, const OrderSettings& /*settings*/) { return shortest(job, gpusOf(job)); }
 
 }  // namespace trainyard::core::orderings
