@@ -133,7 +133,10 @@ bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTre
   if (model::backfillCondition(*victim.job, *claimant.job) == nullptr) return false;
   if (victim.queue == QueueTree::kCluster) return true;
   if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
-  return yieldsBorrowed(claimant, victim, tree) && !wouldBeTakenBack(claimant, victim, tree);
+  // No guarantee takes anything back from a job within its own.
+  return yieldsBorrowed(claimant, victim, tree) &&
+         (isWithinGuarantee(claimant.queue, claimant.demand, tree) ||
+          !wouldBeTakenBack(claimant, victim, tree));
 }
 
 bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,

@@ -110,8 +110,8 @@ inline constexpr int kMostProtectionDoublings = 6;
 // Whether `victim` was backfilled on capacity that `claimant` had reserved, and `claimant` may
 // preempt it for that once the time of the condition has come. In its own queue it may unless
 // preemption.withinQueue is Never. In another queue, that queue and each above it up to the common
-// ancestor must hold more than it is guaranteed of something that the victim yields. No job that
-// waits there may be within its guarantee afterwards.
+// ancestor must hold more than it is guaranteed of something that the victim yields. Unless `claimant` is
+// within its own guarantee, no job that waits there may be within its guarantee afterwards.
 [[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);
