@@ -68,7 +68,7 @@ class Pretenders(Abuse):
                 "nodeSelectorTerms": [{"matchFields": [
                     {"key": "metadata.name", "operator": "In", "values": [f"n{node:04d}"]}]}]}}}
             support.core().create_namespaced_pod(self.namespace, body)
-        # Nobody collects what has an owner of a version that there is not.
+        # An object whose owner has an unknown API version is never collected.
         self.addCleanup(support.core().delete_collection_namespaced_pod, self.namespace, grace_period_seconds=0)
 
     def test_pods_that_never_bind_of_a_job_of_another_version(self):

@@ -28,7 +28,7 @@ class Large(Abuse):
             support.core().create_namespaced_pod(self.namespace, body)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(create, range(200)))
-        # Whoever starts now has to list all of them.
+        # A program that starts now has to list all of them.
         for name in (OPERATOR, EXTENDER):
             given().kill(name)
             given().start(name, timeout=120)

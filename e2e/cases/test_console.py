@@ -219,7 +219,7 @@ class ConsoleTest(Account):
         hidden = whole.replace(f"{self.other}/plan9", "one of another namespace").replace(
             f'"namespace": "{self.other}", "name": "plan9"', '"namespace": "", "name": "one of another namespace"')
         self.assertEqual(json.loads(hidden), answer(token, console))
-        # Whoever may read all is told all.
+        # A user who may read everything sees everything.
         self.assertEqual(json.loads(whole), answer(f"--token={self.admin}", console))
 
         def post(token, body):
@@ -240,7 +240,7 @@ class ConsoleTest(Account):
     def test_in_a_browser(self):
         self.place_jobs()
         support.create_job(self.namespace, job("odd", replicas=99))
-        # As an Event of the job, which whoever may create Events can write.
+        # As an Event of the job, which any user who may create Events can write.
         uid = support.get_job(self.namespace, "odd")["metadata"]["uid"]
         core().create_namespaced_event(self.namespace, {
             "metadata": {"name": "odd.hostile"}, "reason": HOSTILE, "message": HOSTILE, "type": "Normal",

@@ -16,7 +16,7 @@ SHAPE = kwok.Shape()
 class LargeConsoleTest(support.Case):
     def test_all_nodes_at_once(self):
         token = self.admin_token()
-        # Nobody plays these kubelets; without controllers, nobody minds, and pods stay bound.
+        # These kubelets are not simulated. Without controllers this has no effect, and pods stay bound.
         given().stop("kube-controller-manager")
         kwok.create_nodes(given().api, range(NODES), SHAPE)
         with browser.Browser(given().dir) as page:

@@ -19,7 +19,7 @@ import monitoring  # noqa: E402  pylint: disable=wrong-import-position
 CLUSTER = {"nodes": 4}
 TOOLS = ["dashboards"]
 # Nothing of it comes up in this story, so that their panels are empty: certificates (no chart), nodes that are suspected
-# are told as 0.
+# are reported as 0.
 EMPTY = {"control-plane.json: Certificates end in", "cluster.json: Waiting by cause"}
 
 
@@ -99,7 +99,7 @@ class MonitoringTest(support.Case):
             self.resize(jobs)
             support.create_job(self.namespace, job("lent", replicas=4, queue="vision"))
             wait_phase(jobs, self.namespace, "lent", "Running")
-            # Speech has its own back: lent makes room, and waits. Nobody is stopped in his first minute.
+            # Speech has its own back: lent makes room, and waits. No job is preempted in its first minute.
             support.create_job(self.namespace, job("reclaims", replicas=2, queue="speech"))
             wait_phase(jobs, self.namespace, "reclaims", "Running", 3 * support.PATIENCE)
             kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("stranger", gpus=1)))

@@ -14,7 +14,7 @@ STANDBY = "trainyard-operator-standby"
 LEASE_SECONDS = 10
 # The lease runs out, the standby notices at its next look; the rest is a busy machine.
 TAKE_OVER_SECONDS = LEASE_SECONDS + 2
-# One that is handed back is seen at the next look, and nobody has to wait for it to run out.
+# A released Lease is seen at the next look: no replica waits until it expires.
 CLEAN_SECONDS = 2
 PROMPT_SECONDS = 5
 
@@ -74,7 +74,7 @@ class Restart(OperatorCase):
             before = self.start_job(jobs, "calm")
             given().kill(OPERATOR)
             self.assertEqual(support.wait_exit(OPERATOR), "killed by SIGKILL")
-            # Nobody is there to notice that members end.
+            # No operator is there to notice that members end.
             finish(self.namespace, "calm")
             pods.wait(lambda all_: [support.ended(item) for item in members(all_, "calm").values()] == [True] * 4,
                       "all members end")

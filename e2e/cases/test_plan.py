@@ -41,7 +41,7 @@ class Plan(support.Case):
             mine = members_now(self.namespace, "auto")
             self.assertEqual(len([name for name in mine if "-worker-" in name]), chosen["worker"])
             self.assertEqual(len([name for name in mine if "-ps-" in name]), chosen["ps"])
-            # Nobody wrote the spec.
+            # The spec was not written.
             self.assertEqual([role["replicas"] for role in job["spec"]["roles"]], [1, 1])
             self.assertEqual(job["metadata"]["generation"], 1)
             self.assertIn("Planned: ", self.trainyard("explain", "auto"))
@@ -55,7 +55,7 @@ class Plan(support.Case):
             first = json.loads(self.trainyard("plan", "-f", str(file), "-o", "json", "--apply"))["candidates"][0]
             job = given().json("get", "tj", "written", "-n", self.namespace)
             self.assertEqual(job["spec"]["roles"][0]["replicas"], first["workers"])
-            # Nobody has seen it with other numbers.
+            # It never had other numbers.
             self.assertEqual(job["metadata"]["generation"], 1)
             # Into one that exists already.
             kubectl("patch", "tj", "written", "-n", self.namespace, "--type=json",

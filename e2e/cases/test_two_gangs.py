@@ -192,7 +192,7 @@ class TwoGangs(support.Case):
         spaces = {"a": self.namespace, "b": self.namespace}
         jobs, pods = self.watches()
         with jobs, pods:
-            # No run-for: the first runs until it is told to end, so that all can be looked at.
+            # No run-for: the first runs until its end is requested, so that everything can be inspected.
             support.create_job(self.namespace, support.job("a"))
             wait_phase(jobs, self.namespace, "a", "Running")
             support.create_job(self.namespace, support.job("b"))

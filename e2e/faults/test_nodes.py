@@ -163,7 +163,7 @@ class Nodes(PhaseCase):
             node = self.place_of(0)
             self.strike(kind, node)
             if kind != "shrunk":
-                # Nobody has to try it first.
+                # No pod has to try it first.
                 self.told("Aborted", node)
         self.assertNotIn(node, self.whole())
         self.told("Aborted", node if kind != "shrunk" else "Insufficient nvidia.com/gpu")

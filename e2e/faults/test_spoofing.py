@@ -115,7 +115,7 @@ class Spoofing(PhaseCase):
             sent = []
             for member in range(SIZE):
                 node = self.place(member)
-                # Whoever clears up takes them away; their finalizers keep them where they are.
+                # A clean-up deletes them; their finalizers keep them where they are.
                 sent.append(self.send(other, self.pretender(
                     f"{NAME}-worker-{member}", gpus=0, member=member, node=node, owner={}, keep=True)))
                 sent.append(self.send(self.namespace, self.pretender(

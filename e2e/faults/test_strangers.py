@@ -24,11 +24,11 @@ CLUSTER = {"nodes": 6}
 GANGS = 50 if WHOLE else 8
 # At the same time, at most: more than fit, so that some wait.
 GANGS_AT_ONCE, STRANGERS_AT_ONCE = 6, 12
-# Replicas and GPUs of each: (2, 8) takes whole nodes, (6, 1) fits between strangers.
+# Replicas and GPUs of each: (2, 8) takes whole nodes, (6, 1) fits between foreign pods.
 GANG_SHAPES = ((2, 8), (4, 4), (3, 8), (6, 1), (4, 2), (2, 6))
 STRANGER_GPUS = (1, 1, 1, 1, 2, 8)
 DOWN_SECONDS = 10
-# For a gang or a stranger that nobody is in the way of; the back-off after an aborted attempt is in it.
+# For a gang or a foreign pod whose nodes are free; the back-off after an aborted attempt is in it.
 PATIENCE = 240
 
 
@@ -97,7 +97,7 @@ class Strangers(support.Case):
             unfinished = sum(not over(job) for job in self.gangs())
             alone = sum(not support.ended(pod) for pod in self.strangers())
             if self.sent["gang"] < GANGS and unfinished < GANGS_AT_ONCE:
-                # Three strangers for each gang, or as many as may be.
+                # Three foreign pods for each gang, or as many as may be.
                 if alone < STRANGERS_AT_ONCE and self.sent["stranger"] < 3 * (self.sent["gang"] + 1):
                     return "stranger"
                 return "gang"

@@ -158,7 +158,7 @@ def _copy(source, folder):
 def _abandon(cluster, error):
     """Ends what was started; returns the error that tells best what happened."""
     if not isinstance(error, Exception):
-        # Interrupted: nobody will look for a cause.
+        # Interrupted: the cause is not needed.
         cluster.down()
         return error
     try:

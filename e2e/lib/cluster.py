@@ -288,7 +288,7 @@ class Cluster:
     def down(self, keep=False):
         """Ends every process of the cluster; removes its directory unless keep."""
         with self._state.edit() as data:
-            # Whoever tends a process must not start it again from here on.
+            # A program that tends a process must not start it again from here on.
             data["ended"] = True
             live = {name: (record["pid"], record["ticks"], _stop_signal(name, record))
                     for name, record in data["processes"].items()

@@ -91,8 +91,8 @@ def _for_simulated_nodes():
 
 
 def _for_real_nodes(layout):
-    # Pods find the API server behind the Service `kubernetes`, and it finds kubelets by address, as nobody knows
-    # the nodes' names.
+    # Pods find the API server behind the Service `kubernetes`, and it finds kubelets by address, because the names of
+    # nodes do not resolve.
     return [f"--advertise-address={layout.host}", "--endpoint-reconciler-type=master-count",
             f"--service-cluster-ip-range={layout.plan.services}", "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction", "--kubelet-preferred-address-types=InternalIP",

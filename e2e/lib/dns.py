@@ -9,7 +9,7 @@ _LABELS = {"k8s-app": "kube-dns"}
 # Not 53: that port would take a capability.
 _PORT = 1053
 
-# No cache, and a short life in everybody else's: a gang's members ask for each other while they appear.
+# No cache, and a short life in other caches: a gang's members ask for each other while they appear.
 _COREFILE = f"""\
 .:{_PORT} {{
     errors
@@ -25,7 +25,7 @@ _COREFILE = f"""\
 
 
 def install(cluster):
-    # The Service wants an address inside the range, so it is made before anybody else can be given it.
+    # The Service wants an address inside the range, so it is made before another Service can be given it.
     objects = {"apiVersion": "v1", "kind": "List", "items": [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": _NAME, "namespace": _NAMESPACE}},
         *_rights(), _configuration(), _service(cluster.plan.dns_service), _deployment(len(cluster.plan.nodes))]}

@@ -140,7 +140,7 @@ class Door:
 
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    # Nobody waits for requests that the API server has given up.
+    # No client waits for requests that the API server has given up.
     block_on_close = False
 
     def handle_error(self, request, client_address):

@@ -39,7 +39,7 @@ def other_kubernetes(version, packages):
         _write(made, version)
         # Completes go.sum by what upstream left out: its staging modules are folders there.
         _go(made, "list", "-mod=mod", "-deps", *packages)
-        # Whoever was quicker made the same.
+        # A process that was quicker made the same.
         if not folder.exists():
             made.rename(folder)
     return folder

@@ -157,7 +157,7 @@ def _routes(plan, device, but=None):
 
 @contextmanager
 def _one_at_a_time():
-    # Between looking and taking nobody else may take: what record() noted would be another's.
+    # No other process may take one between looking and taking: record() would note another's.
     folder = os.open("/run", os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -33,7 +33,7 @@ _APISERVER_NAMES = ["IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes", "DNS:kube
                     "DNS:kubernetes.default.svc"]
 _EXTENDER_NAMES = ["IP:127.0.0.1", "DNS:localhost"]
 
-# The extender has a CA of its own: whoever may talk to the API server may not, by that alone, steer the
+# The extender has a CA of its own: a client of the API server may not, by that alone, steer the
 # scheduler.
 _CAS = {"ca": "/CN=e2e-ca", "extender-ca": "/CN=e2e-extender-ca"}
 

@@ -83,7 +83,7 @@ def start(cluster, node):
         (home / name).mkdir(parents=True)
     shutil.copyfile(images.program("pause"), home / "lib/node/pause")
     (home / "lib/node/pause").chmod(0o755)
-    # The machine's name servers are out of reach; without any, whoever asks is told so at once.
+    # The machine's name servers are out of reach; without any, a resolver fails at once.
     (home / "lib/node/resolv.conf").write_text("# no way out\n")
     (home / "lib/node/containerd.toml").write_text(
         _CONTAINERD.format(pause=images.PAUSE, plugins=_PLUGINS, home=_HOME))
@@ -216,7 +216,7 @@ def _kubelet(cluster, node):
         "enforceNodeAllocatable": [], "failSwapOn": False,
         "clusterDomain": "cluster.local", "clusterDNS": [cluster.plan.dns_service],
         "resolvConf": f"{_HOME}/resolv.conf",
-        # The disk is the machine's: nobody is evicted, and no image thrown away, because others filled it.
+        # The disk is the machine's: no pod is evicted and no image deleted because other programs filled it.
         "evictionHard": {},
         "imageGCHighThresholdPercent": 100,
         "nodeStatusUpdateFrequency": "2s",

@@ -89,7 +89,7 @@ def restart_kubelet(cluster, node):
 
 def _start_kubelet(cluster, node):
     name, path = f"kubelet-{node}", f"/api/v1/nodes/{node}"
-    # Told in whole seconds: what it says in the second of its end may be older than that.
+    # Times are in whole seconds: one in the second of its end may be older than that.
     time.sleep(1)
     begun = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
     cluster.start(name)
@@ -130,7 +130,7 @@ def _heartbeat(item):
 
 def _pods(cluster, path, node):
     """The uids of a node's pods, as this path tells them."""
-    # A kubelet that has just begun tells null.
+    # A kubelet that has just started reports null.
     pods = cluster.api.get(path)["items"] or []
     return {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("nodeName") == node}
 

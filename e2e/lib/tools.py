@@ -139,7 +139,7 @@ def _ldflags(tool):
         flags += (f" -X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
                   f" -X k8s.io/client-go/pkg/version.gitVersion={version}")
     if tool == "helm":
-        # Unstamped, it renders for Kubernetes 1.20 unless it is told otherwise.
+        # Unstamped, it renders for Kubernetes 1.20 by default.
         _, minor, _ = _required_version(tool, "k8s.io/client-go")[1:].split(".", 2)
         stamp = "helm.sh/helm/v3/pkg/chartutil"
         flags += (f" -X helm.sh/helm/v3/internal/version.version={_required_version(tool, 'helm.sh/helm/v3')}"

@@ -44,7 +44,7 @@ def classes(node):
     """{handle: (prio, bytes sent)} of the jobs' classes on the node's uplink, the first band first."""
     text = given().on_node(node, "tc", "-s", "class", "show", "dev", "eth0")
     found = re.findall(r"class htb (7472:\w+) parent 7472:1 (?:leaf \S+ )?prio (\d+).*\n Sent (\d+) bytes", text)
-    # :2 is of all that nobody orders.
+    # :2 is for all traffic that is not ordered.
     return dict(sorted(((handle, (int(prio), int(sent))) for handle, prio, sent in found if handle != "7472:2"),
                        key=lambda each: each[1][0]))
 

@@ -139,7 +139,7 @@ class Uninstalled(unittest.TestCase):
         kinds = kubectl("api-resources", "--verbs=list", "-o", "name").split()
         self.assertFalse([kind for kind in kinds if "trainyard" in kind], "kinds that are still served")
         left = []
-        # Events tell of what was, and go by themselves after an hour.
+        # Events record the past, and expire after an hour.
         for kind in sorted(set(kinds) - {"events", "events.events.k8s.io"}):
             for item in given().json("get", kind, "-A")["items"]:
                 text = json.dumps([item["metadata"].get("labels"), item["metadata"]["name"],

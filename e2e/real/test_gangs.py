@@ -9,7 +9,7 @@ from support import JOB_NAME, given, kubectl, members, wait_phase
 
 CLUSTER = "shared"
 
-# Rank 0 waits where everybody is told to find it, the others go there; each prints what it was told. A name is known
+# Rank 0 waits at the address that all members are given, the others go there; each prints its address. A name is known
 # as soon as its pod has an address, which need not be when the first member asks.
 MEET = """
 echo "rank $RANK of $WORLD_SIZE, master $MASTER_ADDR"
@@ -21,10 +21,10 @@ else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; d
 """
 
 
-# A program that goes on until it is told to end, and says so.
+# A program that runs until its end is requested, and reports that.
 WORK = "trap 'echo told to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
 
-# Saves its state when it is asked to over HTTP, which takes a second; tells in a file what was asked of it, and when.
+# Saves its state when it is asked to over HTTP, which takes a second; records each request in a file, with its time.
 ASKED = r"""
 mkdir -p /www/cgi-bin
 printf '#!/bin/sh\nsleep 1; echo saved >>/state/%s; printf "Content-Type: text/plain\\n\\nyes\\n"\n' $RANK >/www/cgi-bin/save

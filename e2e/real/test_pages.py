@@ -136,7 +136,7 @@ class Pages(support.Case):
         charted.await_rollout(support.OPERATOR)
         self.type("kubectl create rolebinding reader -n ml --clusterrole=view --serviceaccount=ml:default")
         words = forward.split()
-        # A port of kubectl's choice: 8090 of this machine may be somebody's.
+        # A port of kubectl's choice: 8090 of this machine may be in use.
         with subprocess.Popen([*words[:-1], f":{words[-1]}"], env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True) as process:
             try:

@@ -13,7 +13,7 @@ CLUSTER = "shared"
 TRAINING_SECONDS = 300
 
 # Each server holds a part of the parameters: workers fetch all parts, and send back the gradients of each. How
-# many there are of each, which nobody knows before the plan, members tell each other.
+# many there are of each, unknown before the plan, is exchanged by the members.
 TRAIN = """
 import os, torch, torch.distributed as dist
 environment = os.environ
@@ -99,7 +99,7 @@ class Planned(support.Case):
                                                for index in range(count)))
         self.assertEqual(len(set(nodes.values())), plan["nodes"], nodes)
         self.assertEqual({nodes[f"planned-worker-{index}"] for index in range(2)}, set(support.given().real_nodes[:2]))
-        # Nobody wrote the spec.
+        # The spec was not written.
         self.assertEqual([role["replicas"] for role in job["spec"]["roles"]], [1, 1])
         said = re.findall(r"step (\d+), (\d+) workers, (\d+) servers, loss ([0-9.]+)",
                           kubectl("logs", "-n", self.namespace, "planned-worker-0"))

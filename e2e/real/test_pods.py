@@ -141,7 +141,7 @@ class Life(PodCase):
                 pods.wait_pods(seen, self.namespace, [name],
                                lambda item: pods.main_state(item).get("waiting", {}).get("reason") in reasons,
                                f"waits, {reasons}")
-            # And nobody plays that it runs: these are no simulated nodes.
+            # Nothing pretends that it runs: these are no simulated nodes.
             self.assertEqual(support.core().read_namespaced_pod(name, self.namespace).status.phase, "Pending")
 
 

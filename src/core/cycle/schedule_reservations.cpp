@@ -67,7 +67,7 @@ std::optional<Ends> Scheduler::endsFor(const Contender& holder) {
   });
 }
 
-// Returns the time from which on the claimant may preempt the gang, by its queue's guarantee, its priority or
+// Returns the time from which on `claimant` may preempt the gang, by its queue's guarantee, its priority or
 // a backfill condition. Returns nothing if it may not.
 std::optional<base::WallTime> Scheduler::preemptibleByFrom(const Claimant& claimant, const Job& gang) {
   const QueueTree::Amounts held = tree_.holdingsOf(gang);

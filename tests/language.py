@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Checks the language of comments and pages: a job, pod, node or queue is "it", and programs do not talk.
+
+usage: tests/language.py [FILE...]
+
+Reads C++ comments, comments of scripts, and docs/*.md and README.md outside of code blocks. Prints each line with one of
+FORBIDDEN, unless ALLOWED names the line. Exit code 1 if there is any, or if an entry of ALLOWED matches nothing.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FORBIDDEN = re.compile(
+    r"\b(whom|whoever|nobody|somebody|anybody|everybody|he|his|him|himself|tells?|told|strangers?|claimants?|waits anew|starts anew)\b", re.I)
+# Part of the line, and why it stays.
+ALLOWED = {}
+# By tools/, from descriptions in crds/ and help texts in the source.
+GENERATED = {"docs/api.md", "docs/metrics.md"}
+SCRIPT = re.compile(r"^\s*#(?!!)(.*)$")
+
+
+def comments_of_cpp(text):
+    """(line, comment) of all // comments outside of literals."""
+    token = re.compile(r'R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/', re.S)
+    for found in token.finditer(text):
+        if found.group().startswith(("//", "/*")):
+            for offset, line in enumerate(found.group().split("\n")):
+                yield text.count("\n", 0, found.start()) + 1 + offset, line
+
+
+def comments_of_script(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := SCRIPT.match(line):
+            yield number, found.group(1)
+
+
+def prose_of_page(text):
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+
+
+def reader_of(path):
+    if path.suffix in (".h", ".cpp"):
+        return comments_of_cpp
+    if path.suffix == ".py" or path.name == "CMakeLists.txt":
+        return comments_of_script
+    return prose_of_page if path.suffix == ".md" else None
+
+
+def files():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    return [ROOT / name for name in listed if name and not name.startswith("tests/failures/") and name not in GENERATED]
+
+
+def main():
+    paths = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or files()
+    used, problems = set(), 0
+    for path in paths:
+        read = reader_of(path)
+        if read is None or path.name == "language.py" or not path.is_file():
+            continue
+        for number, line in read(path.read_text(errors="replace")):
+            line = re.sub(r"`[^`]*`", "", line)
+            words = FORBIDDEN.findall(line)
+            allowed = [part for part in ALLOWED if part in line]
+            used.update(allowed)
+            if words and not allowed:
+                problems += 1
+                print(f"{path.relative_to(ROOT)}:{number}: {', '.join(words)}: {line.strip()[:120]}")
+    if not sys.argv[1:]:
+        for part in set(ALLOWED) - used:
+            problems += 1
+            print(f"ALLOWED has {part!r}, which no line has")
+    print(f"language: {problems} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
