@@ -93,7 +93,7 @@ WaitingWords::PendingPtr WaitingWords::failureOf(const Contender& contender, con
     if (closed == nullptr) in_.cache.remember(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
-  // The blocking jobs and their expected ends change with time, so the cached failure is explained anew.
+  // The blocking jobs and their expected ends change with time, so the cached failure is explained again.
   words = std::make_shared<const Pending>(explainFailure(*failure, in_.ledger, in_.snapshot.now, in_.runs));
   return words;
 }

@@ -201,15 +201,9 @@ std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more
 
 QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& held) const {
   const auto isGpu = [&](std::size_t d) { return d < cpu_ || (d >= firstType_ && d < firstBeside_); };
-  const auto isShort = [&](std::size_t d) {
-    return base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]) > capacity_[d];
-  };
   bool givesGpus = false;
-  bool areGpusShort = false;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
-    if (!isGpu(d) || wanted[d] <= 0) continue;
-    givesGpus = givesGpus || held[d] > 0;
-    areGpusShort = areGpusShort || isShort(d);
+    givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
   }
   Amounts yielded = wanted;
   if (!givesGpus) {
@@ -217,7 +211,8 @@ QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& he
     return yielded;
   }
   for (std::size_t d = cpu_; d < firstType_; ++d) {
-    if (areGpusShort && !isShort(d)) yielded[d] = 0;
+    const std::int64_t then = base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]);
+    if (then <= capacity_[d]) yielded[d] = 0;
   }
   return yielded;
 }
@@ -273,8 +268,9 @@ bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amoun
   for (std::size_t d = 0; d < firstBeside_; ++d)
     guaranteed = std::max(guaranteed, partOf(d, std::min(held[d], node.guaranteed[d])));
   if (guaranteed == 0) return true;
-  for (std::size_t d = firstBeside_; d < held.size(); ++d) {
-    if (wanted[d] > 0 && partOf(d, held[d]) > guaranteed) return true;
+  for (std::size_t d = cpu_; d < held.size(); ++d) {
+    const bool isType = d >= firstType_ && d < firstBeside_;
+    if (!isType && wanted[d] > 0 && partOf(d, held[d]) > guaranteed) return true;
   }
   return false;
 }

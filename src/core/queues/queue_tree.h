@@ -188,10 +188,10 @@ class QueueTree {
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
   // The part of `wanted` for which a gang that holds `held` may be preempted. A gang gives only what it
-  // holds. If it gives GPUs while the cluster is short of GPUs, it gives them for GPUs, and for cpu or
-  // memory only if the cluster is short of that, too. (Lost: all of `wanted`. Idle cpu that its jobs use
-  // beyond their part would cost a queue its guaranteed GPUs. And GPUs only: on its nodes it kept all
-  // cores from a queue that was guaranteed them.)
+  // holds. If it gives GPUs, it gives them for GPUs, and for cpu or memory only if the whole cluster is
+  // short of that. On the gang's own nodes holdsBeyondItsPart() decides on cores and memory. (Lost: all
+  // of `wanted`. Idle cpu that its jobs use beyond their part would cost a queue its guaranteed GPUs.
+  // Lost: cpu and memory whenever the cluster has enough GPUs. A gap between nodes cost the same.)
   [[nodiscard]] Amounts yieldedOf(const Amounts& wanted, const Amounts& held) const;
   // Whether the queue holds more than it is guaranteed of something that `wanted` needs. GPUs
   // of a known type count as for beyondGuarantee().
@@ -201,8 +201,8 @@ class QueueTree {
   // Whether a pending job of the queue, or below it, is within its guarantee once a gang that holds this has
   // gone. It is computed per resource: with several jobs it is true too early, never too late.
   [[nodiscard]] bool takesBack(Index queue, const Amounts& held) const;
-  // Whether a gang of the queue holds a larger fraction of a wanted resource beside GPUs than of all
-  // that the queue is guaranteed: all cores of a node beside one guaranteed GPU. True for every gang
+  // Whether a gang of the queue holds a larger fraction of a wanted resource other than GPUs than it holds
+  // of what the queue is guaranteed: all cores of a node beside one guaranteed GPU. True for every gang
   // that holds nothing that the queue is guaranteed.
   [[nodiscard]] bool holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const;
 
