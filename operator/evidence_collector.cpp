@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "codec/member_evidence.h"
+#include "core/lifecycle/log_lines.h"
 #include "kube/paths.h"
 
 namespace trainyard::operator_ {
@@ -16,16 +17,15 @@ namespace {
 
 using Answer = base::Result<kube::ApiResponse>;
 
-// The member that failed first has ended by now. A hundred more members would show the same evidence.
+// A hundred more members would show the same evidence.
 constexpr std::size_t kMostWitnesses = 64;
 constexpr std::size_t kRequestsAtOnce = 8;  // of one collection
 constexpr std::size_t kCollectionsAtOnce = 16;
 constexpr std::size_t kOfOneNamespace = 8;  // of these, for one namespace
 constexpr base::Instant::duration kOthersEnd = std::chrono::seconds(2);
 constexpr base::Instant::duration kPatience = std::chrono::seconds(10);
-// The kubelet applies limitBytes from the first of these lines on, so the limit exceeds both what the lines
-// usually take and what is kept.
-constexpr int kTailLines = 300;
+// The kubelet applies limitBytes from the first of the requested lines on, so the limit exceeds both what the
+// lines usually take and what is kept.
 constexpr std::size_t kLimitBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeptBytes = std::size_t{128} << 10;
 constexpr std::chrono::milliseconds kRequestTimeout{5'000};
@@ -38,6 +38,13 @@ const core::FailureClassifier& builtIn() {
 
 // Limits this thread's CPU time for all logs of a gang; those of 64 members take a thirtieth of it.
 constexpr std::chrono::milliseconds kReading{1'000};
+
+// True if `left` is read before `right`: ended members first, by the time of their end. A member whose end
+// has no time was taken by its node, which is often the cause, so it comes before those with one.
+bool endedBefore(const Witness& left, const Witness& right) {
+  if (left.ended != right.ended) return left.ended;
+  return left.ended && left.endedAt < right.endedAt;
+}
 
 // Returns the CPU time of this thread, so that load on the machine makes no difference.
 std::chrono::nanoseconds worked() {
@@ -108,7 +115,7 @@ base::Result<void> EvidenceCollector::setRules(const std::vector<model::FailureR
 
 void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
   auto collection = std::make_shared<Collection>();
-  std::stable_partition(witnesses.begin(), witnesses.end(), [](const Witness& each) { return each.ended; });
+  std::stable_sort(witnesses.begin(), witnesses.end(), endedBefore);
   const bool allEnded = witnesses.empty() || witnesses.back().ended;
   // Keeps some running members of a large gang: the others may have failed because they waited for one.
   if (witnesses.size() > kMostWitnesses)
@@ -176,7 +183,7 @@ void EvidenceCollector::askLog(const CollectionPtr& collection, std::size_t witn
   const Witness& member = collection->witnesses[witness];
   kube::ApiRequest request{
       .path = kube::kPods.object(member.pod.ns, member.pod.name, "log"),
-      .query = {{"tailLines", fmt::to_string(kTailLines)}, {"limitBytes", fmt::to_string(kLimitBytes)}},
+      .query = {{"tailLines", fmt::to_string(core::kLogLines)}, {"limitBytes", fmt::to_string(kLimitBytes)}},
       .timeout = kRequestTimeout,
       .maxAnswerBytes = 2 * kLimitBytes};
   if (!member.container.empty()) request.query.emplace_back("container", member.container);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/time.h"
 #include "core/lifecycle/classify.h"
 #include "core/lifecycle/follow_up.h"
 #include "kube/api_client.h"
@@ -26,6 +27,8 @@ struct Witness {
   int index = 0;
   std::string container = {};  // to read the log of; empty: the pod's only one
   bool ended = false;          // running members are read last: their logs count little
+  // By the node's clock; absent: unknown. Of many ended members, those that ended first are read.
+  std::optional<base::WallTime> endedAt = std::nullopt;
 };
 
 // Runs long work on another thread, and the task that it returns on the executor's loop.

@@ -49,6 +49,7 @@ std::vector<Witness> witnessesOf(const model::Job& job, const kube::ObjectCache<
       if (!pod || pod->controllerUid != job.uid) continue;
       Witness& each = witnesses.emplace_back(Witness{key, assignment.role, index});
       each.ended = core::endOf(*pod, job.spec.findRole(assignment.role)) != core::MemberEnd::kNone;
+      if (pod->exit) each.endedAt = pod->exit->finishedAt;
       if (pod->failure && !pod->failure->containers.empty())
         each.container = pod->failure->containers.front().name;
     }

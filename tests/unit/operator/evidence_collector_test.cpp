@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,12 @@ class Server final : public test::FakeApi {
  public:
   using test::FakeApi::FakeApi;
   std::string log;
+  std::set<std::string> asked;  // the names of the pods
 
  private:
   base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
+    const std::string object = request.path.substr(0, request.path.rfind("/log"));
+    asked.insert(object.substr(object.rfind('/') + 1));
     if (request.path.ends_with("/log")) return kube::ApiResponse{200, log};
     return kube::ApiResponse{
         200, R"({"metadata":{"namespace":"ml","name":"p","uid":"u"},"spec":{"nodeName":"n1"},)"
@@ -107,6 +111,18 @@ TEST_CASE("Logs that take long to read are left out after a second") {
   CHECK(std::chrono::steady_clock::now() - before < 20s);
   REQUIRE(fixture.found);
   CHECK(fixture.found->failure == model::FailureClass::kGpuOutOfMemory);
+}
+
+TEST_CASE("Of many members that ended, those that ended first are read") {
+  Fixture fixture;
+  std::vector<Witness> witnesses;
+  const base::WallTime end = base::WallTime{} + 1'000h;
+  for (int i = 0; i < 200; ++i)
+    witnesses.push_back({{"ml", fmt::format("p{}", i)}, "worker", i, "main", true, end - i * 1s});
+  fixture.collector.collect(std::move(witnesses), [](const core::Failure&) {});
+  fixture.loop.runFor(1s);
+  CHECK(fixture.api.asked.contains("p199"));
+  CHECK_FALSE(fixture.api.asked.contains("p100"));
 }
 
 TEST_CASE("What was read of the logs is dropped once the collector is gone") {
