@@ -219,7 +219,11 @@ bool LinkKeeper::takeDown(bool force) {
   executor_.cancel(timer_);
   executor_.cancel(lookTimer_);
   const auto found = kernel_.read(options_.device);
-  if (!found || found->root != RootOwner::kOurs) return true;
+  if (!found) {
+    note(found.error());
+    return force;
+  }
+  if (found->root != RootOwner::kOurs) return true;
   TcChanges changes = planChanges({}, *found);
   if (changes.waiting && force) changes.changes.emplace_back(RemoveQdisc{});
   const bool last = !changes.waiting || force;
