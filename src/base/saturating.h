@@ -45,4 +45,12 @@ namespace trainyard::base {
   return static_cast<std::int64_t>(exact);
 }
 
+// As scaled() of positive numbers, rounded up.
+[[nodiscard]] inline std::int64_t scaledUp(std::int64_t a, std::int64_t b, std::int64_t c) {
+  __extension__ using Wide = __int128;
+  const Wide exact = (static_cast<Wide>(a) * b + c - 1) / c;
+  return exact > std::numeric_limits<std::int64_t>::max() ? std::numeric_limits<std::int64_t>::max()
+                                                          : static_cast<std::int64_t>(exact);
+}
+
 }  // namespace trainyard::base

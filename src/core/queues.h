@@ -8,6 +8,7 @@
 #include "core/queues/decayed_usage.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/fair_share.h"
+#include "core/queues/guarantee.h"
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "core/queues/queue_cache.h"

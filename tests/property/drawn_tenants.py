@@ -20,6 +20,7 @@ from pathlib import Path
 
 SLACK = 10  # what docs/preemption.md adds to minRuntime and grace
 SETTLE = 3  # kubelets and kube-scheduler of the simulation
+CORES = 64  # of a node
 BATCH = 50
 
 
@@ -45,7 +46,7 @@ class Draw:
         self.lines += ["policy", f"  ordering: {ordering}", "  preemption:", f"    minRuntime: {self.min_runtime}s",
                        "  backfill:", f"    reservationLimit: {self.reservation_limit}s"]
         self.lines += ["  timeSlicing:", f"    enabled: {'true' if slicing else 'false'}", "    interval: 20s"]
-        self.lines.append(f"nodes n1..n{self.nodes} gpus={self.gpus} cpu=64")
+        self.lines.append(f"nodes n1..n{self.nodes} gpus={self.gpus} cpu={CORES}")
         self.lines += [f"class p{i} {i}" for i in range(1, 5)]
 
     def text(self, title):
@@ -57,6 +58,10 @@ class Draw:
             out.append(f"at {second}s")
             out += [f"  {each}" for each in statements]
         return "\n".join(out) + "\n"
+
+    def part(self, gpus):
+        """The cores that a guarantee of so many GPUs covers."""
+        return CORES * self.nodes * gpus // self.total
 
     def stops(self):
         return f" stops-in={self.grace}s" if self.grace else ""
@@ -120,8 +125,12 @@ def guarantee(seed):
     for i in range(1, queues + 1):
         share = rng.randint(0, left) if rng.random() < 0.5 else 0
         left -= share
+        # What all queues are guaranteed must fit into the cluster.
+        cores = rng.randint(1, draw.part(left)) if draw.part(left) > 0 and rng.random() < 0.3 else 0
+        left -= -(-cores * draw.total // (CORES * draw.nodes))
         parent = f" parent=evil{rng.randint(1, i - 1)}" if i > 1 and rng.random() < 0.3 else ""
-        draw.lines.append(f"queue evil{i}{parent}" + (f" guaranteed:gpus={share}" if share else ""))
+        draw.lines.append(f"queue evil{i}{parent}" + (f" guaranteed:gpus={share}" if share else "")
+                          + (f" guaranteed:cpu={draw.part(share) + cores}" if cores else ""))
     # Single GPUs: a guarantee does not determine the nodes of its GPUs.
     for i in range(rng.randint(1, 6)):
         draw.attack(f"bad/a{i}", f"evil{rng.randint(1, queues)}", rng.randint(0, 60), firm=True)
@@ -161,14 +170,17 @@ def end(seed):
     for i in range(1, queues + 1):
         share = rng.randint(0, left) if rng.random() < 0.5 else 0
         left -= share
+        cores = rng.randint(1, 40) if rng.random() < 0.3 else 0
         limit = rng.randint(max(share, draw.total // 2), draw.total) if rng.random() < 0.4 else None
         draw.lines.append(f"queue q{i} weight={rng.randint(1, 3)}" + (f" guaranteed:gpus={share}" if share else "")
-                          + (f" limit:gpus={limit}" if limit else ""))
+                          + (f" guaranteed:cpu={cores}" if cores else "") + (f" limit:gpus={limit}" if limit else ""))
     draw.lines += ["class high 1000", "class middle 500"]
     names = []
     for i in range(rng.randint(3, 10)):
         gpus = rng.choice([1, 1, 2, draw.gpus])
-        members = rng.randint(1, max(1, draw.total // 2 // gpus))
+        cores = rng.choice([1, 1, 8, 40])
+        most = min(draw.total // 2 // gpus, draw.nodes * min(draw.gpus // gpus, CORES // cores))
+        members = rng.randint(1, max(1, most))
         attributes = [f"queue=q{rng.randint(1, queues)}"]
         if rng.random() < 0.4:
             attributes.append(f"priority={rng.choice(['high', 'middle'])}")
@@ -181,7 +193,7 @@ def end(seed):
             attributes.append(f"elastic=worker:1..{members}")
         names.append(f"ml/j{i}")
         draw.at(rng.randint(0, 40), " ".join([f"job ml/j{i}", *attributes]),
-                f"role worker x{members} gpus={gpus} cpu=1 runs-for={run}s")
+                f"role worker x{members} gpus={gpus} cpu={cores} runs-for={run}s")
     draw.at(3600, *[f"expect {name} ended Succeeded" for name in names])
     return draw.text(f"jobs that end all end, seed {seed}")
 

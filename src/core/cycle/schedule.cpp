@@ -7,6 +7,7 @@
 #include "core/cycle/scheduler.h"
 #include "core/cycle/type_seekers.h"
 #include "core/preemption/claims.h"
+#include "core/queues/guarantee.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
 
@@ -218,24 +219,13 @@ void Scheduler::resize() {
   wakeAt(answer.wakeAt);
 }
 
-namespace {
-
-bool isGuaranteed(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Amounts& held) {
-  const auto& guaranteed = tree.node(queue).guaranteed;
-  bool any = false;  // of what the gang takes: a guarantee of GPUs does not count for cpu
-  for (std::size_t d = 0; d < guaranteed.size(); ++d) any = any || (guaranteed[d] > 0 && held[d] > 0);
-  return any && isWithinGuarantee(queue, held, tree);
-}
-
-}  // namespace
-
 const model::ObjectKey* Schedule::keptFor(const model::Job& job, int priority,
                                           const std::vector<model::Assignment>& places, const Ledger& ledger,
                                           const QueueTree& tree) const {
   if (keptPools.empty() && keptBelow.empty()) return nullptr;
   const QueueTree::Index queue = tree.queueOf(job);
   const QueueTree::Amounts held = tree.heldBy(job, places);
-  if (isGuaranteed(tree, queue, held)) return nullptr;
+  if (isWithinGuarantee(tree, queue, held)) return nullptr;
   for (const KeptPool& pool : keptPools) {
     if (pool.queue == queue && pool.priority < priority) continue;
     for (const model::Assignment& each : places) {

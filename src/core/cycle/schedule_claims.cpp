@@ -5,6 +5,7 @@
 #include "core/cycle/scheduler.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
+#include "core/queues/guarantee.h"
 #include "core/resize.h"
 #include "model/late_members.h"
 
@@ -61,14 +62,13 @@ bool Scheduler::claims(const Contender& contender, const GangShape& shape) {
 bool Scheduler::claimsGuaranteed(const Contender& contender, const GangShape& shape) {
   const Job& job = *contender.waiting->job;
   if (!mayStartSmaller(job, snapshot_.policy) || contender.waiting->silent) return false;
-  if (!isGuaranteedAny(tree_.node(contender.queue), contender.demand)) return false;
   if (!preemption_.anyRunning() || wouldFitWider(contender, shape)) return false;
   const int least = job.spec.elastic->minReplicas;
   int members = least;
   for (int beyond = wishedMembers(job) + 1; beyond - members > 1;) {
     const int size = members + (beyond - members) / 2;
     const bool within =
-        !tree_.beyondGuarantee(contender.queue, typedDemandOf(contender, *withWish(job, size)));
+        isWithinGuarantee(tree_, contender.queue, typedDemandOf(contender, *withWish(job, size)));
     (within ? members : beyond) = size;
   }
   const Equals asked = equalsOf(contender, shape);

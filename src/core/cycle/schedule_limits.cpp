@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/cycle/scheduler.h"
+#include "core/queues/guarantee.h"
 #include "core/resize.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
@@ -79,8 +80,7 @@ BackfillVerdict Scheduler::judgeBelow(const LimitHold& hold, const Contender& co
 }
 
 bool Scheduler::entitled(const Contender& contender) {
-  return isGuaranteedAny(tree_.node(contender.queue), contender.demand) &&
-         isWithinGuarantee(contender.queue, typedDemandOf(contender, *contender.waiting->job), tree_);
+  return isWithinGuarantee(tree_, contender.queue, typedDemandOf(contender, *contender.waiting->job));
 }
 
 void Scheduler::keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand) {

@@ -7,6 +7,7 @@
 #include "core/order/run_times.h"
 #include "core/order/stop_cost.h"
 #include "core/queues/eligibility.h"
+#include "core/queues/guarantee.h"
 
 namespace trainyard::core {
 namespace {
@@ -107,8 +108,7 @@ bool WaitingOrder::before(const Line& a, const Line& b) const {
 
 void WaitingOrder::weigh(Line& line) const {
   const Contender& head = *line.jobs[line.head];
-  line.isWithinGuarantee = isGuaranteedAny(tree_.node(head.queue), head.demand) &&
-                           isWithinGuarantee(head.queue, head.demand, tree_);
+  line.isWithinGuarantee = isWithinGuarantee(tree_, head.queue, head.demand);
   if (!line.isRoot) return;
   line.share = shareOf({head.queue, false}, head.demand);
 }

@@ -69,13 +69,25 @@ std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
   return std::nullopt;
 }
 
-// All nodes for which kube-scheduler does not bind the members that were released to them.
-std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members) {
+// Whether the ledger shows that the node lacks capacity for what is assigned to it, this pod included.
+bool isOverfull(const Ledger& ledger, const NodeName& name, const model::Pod& pod) {
+  const auto at = ledger.find(name);
+  if (!at) return false;
+  model::Resources free = ledger.nodes()[*at].free;
+  free.add(pod.shape.requests);
+  return free.shortfallFor(pod.shape.requests).has_value();
+}
+
+// The nodes for which kube-scheduler does not bind the members that were released to them, and that the next
+// plan would choose again. The plan sees what the ledger counts. It does not see what kube-scheduler alone
+// knows, such as a pod that it is about to bind.
+std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members, const Ledger& ledger) {
   std::vector<NodeName> nodes;
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
-    if (pod != nullptr && !pod->bound() && !pod->gangGated && !pod->unschedulableMessage.empty())
-      nodes.push_back(member.node);
+    if (pod == nullptr || pod->bound() || pod->gangGated || pod->unschedulableMessage.empty()) continue;
+    if (isForCapacity(pod->unschedulableMessage) && isOverfull(ledger, member.node, *pod)) continue;
+    nodes.push_back(member.node);
   }
   return nodes;
 }
@@ -106,7 +118,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (context.now >= patience) {
       return LostPlace{
           fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
-          nodesNotGiven(members), !isForCapacity(pod->unschedulableMessage)};
+          nodesNotGiven(members, *context.ledger), !isForCapacity(pod->unschedulableMessage)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
   }

@@ -7,6 +7,7 @@
 #include "base/saturating.h"
 #include "core/ledger/what_if.h"
 #include "core/order/stop_cost.h"
+#include "core/queues/guarantee.h"
 #include "core/timeline/earliest_fit.h"
 #include "model/charge.h"
 
@@ -75,10 +76,9 @@ class Search {
     // minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
     if (!each.isUnprotected) return false;
     const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
-    const QueueTree::Amounts yielded = in_.queues.yieldedOf(claimant_.demand, each.held);
-    const auto borrows = [&](auto queue) { return in_.queues.borrows(queue, yielded); };
-    return borrows(branch) &&
-           std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(), borrows);
+    return std::all_of(
+        std::find(node.path.begin(), node.path.end(), branch), node.path.end(),
+        [&](auto queue) { return yieldsShare(in_.queues, queue, {each.held, each.held}, claimant_.demand); });
   }
 
   // A move needs new pods. A gang that is suspended, or was edited since its placement, would end without

@@ -126,6 +126,7 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     return within && first ? std::max(has - least, gives) : gives;
   }
   if (within) return std::max(has - least, 0);
+  const QueueTree::Amounts whole = tree_.holdingsOf(job);
   QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
   for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
     const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
@@ -133,7 +134,9 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     QueueTree::Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
-    const Victim next{&job, running.priority, running.queue, held, running.isUnprotected};
+    QueueTree::Amounts remaining = whole;
+    for (std::size_t i = 0; i < held.size(); ++i) remaining[i] -= before[i];
+    const Victim next{&job, running.priority, running.queue, held, running.isUnprotected, &remaining};
     const bool may =
         outranks(claimant, next, tree_, shares_) || preemptsBackfilled(claimant, next, tree_, snapshot_.now);
     tree_.charge(running.queue, before, false);

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <tuple>
-
+#include "core/queues/guarantee.h"
 #include "model/charge.h"
 
 namespace trainyard::core {
@@ -11,13 +10,14 @@ namespace {
 
 using model::Job;
 
-// Whether each queue from the victim's branch down to its own holds more than it is guaranteed of something
-// that the victim yields.
-bool yieldsBorrowed(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
+// Whether each queue from the victim's branch down to its own holds what the victim gives up as borrowed.
+bool allYield(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+              decltype(yieldsBorrowed)& yields) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
-  const QueueTree::Amounts yielded = tree.yieldedOf(claimant.demand, victim.held);
-  return std::all_of(from, path.end(), [&](auto queue) { return tree.borrows(queue, yielded); });
+  const Yield yield{victim.held, victim.whole == nullptr ? victim.held : *victim.whole};
+  return std::all_of(from, path.end(),
+                     [&](auto queue) { return yields(tree, queue, yield, claimant.demand); });
 }
 
 // Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
@@ -28,32 +28,15 @@ bool wouldBeTakenBack(const Claimant& claimant, const Victim& victim, const Queu
   return std::any_of(from, path.end(), [&](auto queue) { return tree.takesBack(queue, victim.held); });
 }
 
-// isWithinGuarantee() for the part of the path from `branch` down.
-bool isWithinGuaranteeBelow(QueueTree::Index branch, const Claimant& claimant, const QueueTree& tree) {
-  const auto& path = tree.node(claimant.queue).path;
-  return std::any_of(std::find(path.begin(), path.end(), branch), path.end(),
-                     [&](auto queue) { return !tree.beyondOwnGuarantee(queue, claimant.demand); });
-}
-
 // Guarantee and fair share: both require that the preemptor's own queue may reclaim.
 bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
   const auto& own = tree.node(claimant.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victim.queue);
   if (branches.a == branches.b) return false;
-  // What a branch borrows is held by the queues below it that hold more than they are guaranteed.
-  const bool borrows = yieldsBorrowed(claimant, victim, tree);
-  if (isWithinGuaranteeBelow(branches.a, claimant, tree)) {
-    if (borrows && tree.borrows(branches.b, claimant.demand)) return true;
-    // Guaranteed capacity must be usable. A gang may not keep cores or pod slots beside idle GPUs from it, if
-    // it holds nothing guaranteed, or more of them than belongs to what it is guaranteed.
-    const auto& path = tree.node(victim.queue).path;
-    const auto from = std::find(path.begin(), path.end(), branches.b);
-    return isGuaranteedAny(own, claimant.demand) && std::all_of(from, path.end(), [&](auto queue) {
-             return tree.holdsBeyondItsPart(queue, victim.held, claimant.demand);
-           });
-  }
-  return borrows && victim.isUnprotected && tree.borrows(branches.b, claimant.demand) &&
+  if (isWithinGuaranteeBelow(tree, branches.a, claimant.queue, claimant.demand))
+    return allYield(claimant, victim, tree, yieldsBorrowed);
+  return victim.isUnprotected && allYield(claimant, victim, tree, yieldsShare) &&
          shares.with(branches.a, claimant.demand) <= shares.without(branches.b, victim.held, claimant.demand);
 }
 
@@ -77,18 +60,6 @@ std::int64_t KnownShares::with(QueueTree::Index queue, const QueueTree::Amounts&
 std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less,
                                   const QueueTree::Amounts& wanted) {
   return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
-}
-
-bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts) {
-  for (std::size_t d = 0; d < amounts.size(); ++d) {
-    if (node.guaranteed[d] > 0 && amounts[d] > 0) return true;
-  }
-  return false;
-}
-
-bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more, const QueueTree& tree) {
-  const auto& path = tree.node(queue).path;
-  return std::any_of(path.begin(), path.end(), [&](auto at) { return !tree.beyondOwnGuarantee(at, more); });
 }
 
 bool forbidsWithin(const QueueTree::Node& node) {
@@ -134,8 +105,9 @@ bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTre
   if (victim.queue == QueueTree::kCluster) return true;
   if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
   // No guarantee takes anything back from a job within its own.
-  return yieldsBorrowed(claimant, victim, tree) &&
-         (isWithinGuarantee(claimant.queue, claimant.demand, tree) ||
+  const QueueTree::Index branch = tree.branches(claimant.queue, victim.queue).a;
+  return allYield(claimant, victim, tree, yieldsBorrowed) &&
+         (isWithinGuaranteeBelow(tree, branch, claimant.queue, claimant.demand) ||
           !wouldBeTakenBack(claimant, victim, tree));
 }
 

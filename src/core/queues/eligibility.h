@@ -56,9 +56,10 @@ struct Victim {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;  // kCluster: its queue does not exist
-  const QueueTree::Amounts& held;                // QueueTree::holdingsOf()
+  const QueueTree::Amounts& held;                // QueueTree::holdingsOf(), or what it would give up of that
   // protectedUntil() has passed.
   bool isUnprotected = true;
+  const QueueTree::Amounts* whole = nullptr;  // all that it holds, if `held` is a part
 };
 
 // Whether the job is preemptible, placed, and has no change of its gang under way.
@@ -82,13 +83,6 @@ struct Victim {
 inline constexpr int kMostProtectionDoublings = 6;
 [[nodiscard]] base::WallTime protectedUntil(const model::Job& job, const model::Snapshot& snapshot);
 
-// Whether the queue is guaranteed any resource in `amounts`: a guarantee of GPUs does not include cpu.
-[[nodiscard]] bool isGuaranteedAny(const QueueTree::Node& node, const QueueTree::Amounts& amounts);
-// Whether the guarantee of the queue, or of one above it, admits this much more. One suffices: what a sibling
-// borrows below the same parent does not end a queue's guarantee, and a parent's is for all queues below it.
-[[nodiscard]] bool isWithinGuarantee(QueueTree::Index queue, const QueueTree::Amounts& more,
-                                     const QueueTree& tree);
-
 // Whether the queue forbids preemption among its own jobs.
 [[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
 
@@ -96,22 +90,20 @@ inline constexpr int kMostProtectionDoublings = 6;
 // rights and argues that every chain of preemptions ends.
 //  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
 //             allows it
-//  guarantee  the preemptor stays within the guarantee of a queue of its branch of the tree, and its own
-//             queue may reclaim. Each queue from the victim's branch down to its own holds more than it is
-//             guaranteed of something that is wanted and that the victim holds; or the victim holds more of
-//             it than belongs to the GPUs that the queue is guaranteed
+//  guarantee  the preemptor stays within the guarantee of a queue of its branch of the tree, its own queue
+//  may
+//             reclaim, and the victim yieldsBorrowed() of each queue from its branch down to its own
 //  fair share the preemptor's branch ends with no larger share than the victim's branch keeps (as
-//             Kueue's LessThanOrEqualToFinalShare), the victim's queues hold more than they are
-//             guaranteed, and the victim isUnprotected
+//             Kueue's LessThanOrEqualToFinalShare), the victim yieldsShare() of these queues and
+//             isUnprotected
 // `shares`: of the tree.
 [[nodiscard]] bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                             KnownShares& shares);
 
 // Whether `victim` was backfilled on capacity that `claimant` had reserved, and `claimant` may
 // preempt it for that once the time of the condition has come. In its own queue it may unless
-// preemption.withinQueue is Never. In another queue, that queue and each above it up to the common
-// ancestor must hold more than it is guaranteed of something that the victim yields. Unless `claimant` is
-// within its own guarantee, no job that waits there may be within its guarantee afterwards.
+// preemption.withinQueue is Never. In another queue the victim must be yieldsBorrowed(). Unless
+// `claimant` is within its own guarantee, no job that waits there may be within its guarantee afterwards.
 [[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);

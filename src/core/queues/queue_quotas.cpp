@@ -50,64 +50,11 @@ std::optional<QueueTree::Excess> QueueTree::beyondEmptyLimit(Index queue, const 
   return std::nullopt;
 }
 
-std::optional<QueueTree::Excess> QueueTree::beyondGuarantee(Index queue, const Amounts& more) const {
-  const auto& path = nodes_[queue].path;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    if (auto beyond = beyondOwnGuarantee(*at, more)) return beyond;
-  }
-  return std::nullopt;
-}
-
-std::optional<QueueTree::Excess> QueueTree::beyondOwnGuarantee(Index queue, const Amounts& more) const {
-  const Node& node = nodes_[queue];
-  const bool typed = wantsTypes(more);
-  if (typed && beyondTypes(node, &more) > ofAnyType(node))
-    return Excess{queue, 0, node.usage[0], node.guaranteed[0]};
-  for (std::size_t d = 0; d < (typed ? firstType_ : more.size()); ++d) {
-    const bool matters = counts(d) || node.guaranteed[d] > 0;
-    if (!matters || more[d] <= 0) continue;
-    if (base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d])
-      return Excess{queue, d, node.usage[d], node.guaranteed[d]};
-  }
-  return std::nullopt;
-}
-
-// Whether `wanted` names types of GPUs; not if several resources are GPUs: a type does not name its resource.
-bool QueueTree::wantsTypes(const Amounts& wanted) const {
-  if (cpu_ != 1 || wanted[0] <= 0) return false;
-  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(firstType_),
-                     wanted.begin() + static_cast<std::ptrdiff_t>(firstBeside_),
-                     [](std::int64_t amount) { return amount > 0; });
-}
-
-// The GPUs that the queue has, with `more`, beyond its guarantees by type.
-std::int64_t QueueTree::beyondTypes(const Node& node, const Amounts* more) const {
-  const auto held = [&](std::size_t d) {
-    return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
-  };
-  std::int64_t beyond = held(0);
-  for (std::size_t d = firstType_; d < firstBeside_; ++d)
-    beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
-  return beyond;
-}
-
-// The GPUs that the queue is guaranteed of any type.
-std::int64_t QueueTree::ofAnyType(const Node& node) const {
-  std::int64_t any = node.guaranteed[0];
-  for (std::size_t d = firstType_; d < firstBeside_; ++d)
-    any = base::saturatingSubtract(any, node.guaranteed[d]);
-  return any;
-}
-
-// The queue's guarantee. A guarantee of GPUs includes the same fraction of the resources beside them.
-// Otherwise jobs that cannot be preempted could keep guaranteed GPUs idle.
+// The queue's guarantee. What a guarantee of GPUs covers beside them is included. Otherwise jobs that cannot
+// be preempted could keep guaranteed GPUs idle.
 std::int64_t QueueTree::guaranteedOf(const Node& node, std::size_t dimension) const {
-  if (dimension < firstBeside_) return node.guaranteed[dimension];
-  std::int64_t part = 0;
-  for (std::size_t d = 0; d < cpu_; ++d) {
-    if (capacity_[d] > 0) part = std::max(part, base::scaled(node.guaranteed[d], kShareUnit, capacity_[d]));
-  }
-  return base::scaled(capacity_[dimension], std::min(part, kShareUnit), kShareUnit);
+  return dimension < firstBeside_ ? node.guaranteed[dimension]
+                                  : std::min(node.covered[dimension], capacity_[dimension]);
 }
 
 // What a subtree may claim at any moment: its guarantee, or what its
@@ -168,12 +115,12 @@ std::int64_t QueueTree::share(const Amounts& usage, const Amounts& more, int sig
 
 std::int64_t QueueTree::shareWith(Index queue, const Amounts& more) const {
   const Node& node = nodes_[queue];
-  return share(node.usage, more, 1, &node.guaranteed, node.weight, &more);
+  return share(node.usage, more, 1, &node.covered, node.weight, &more);
 }
 
 std::int64_t QueueTree::shareWithout(Index queue, const Amounts& less, const Amounts& wanted) const {
   const Node& node = nodes_[queue];
-  return share(node.usage, less, -1, &node.guaranteed, node.weight, &wanted);
+  return share(node.usage, less, -1, &node.covered, node.weight, &wanted);
 }
 
 QueueTree::Branches QueueTree::branches(Index a, Index b) const {
@@ -196,40 +143,7 @@ QueueTree::Servings QueueTree::servings(Index a, Index b) const {
 std::int64_t QueueTree::servingShare(const Serving& serving, const Amounts& more) const {
   const Node& node = nodes_[serving.branch];
   return serving.isAbove ? share(node.ownUsage, more, 1, nullptr, 1)
-                         : share(node.averaged, more, 1, &node.guaranteed, node.weight);
-}
-
-QueueTree::Amounts QueueTree::yieldedOf(const Amounts& wanted, const Amounts& held) const {
-  const auto isGpu = [&](std::size_t d) { return d < cpu_ || (d >= firstType_ && d < firstBeside_); };
-  bool givesGpus = false;
-  for (std::size_t d = 0; d < wanted.size(); ++d) {
-    givesGpus = givesGpus || (isGpu(d) && wanted[d] > 0 && held[d] > 0);
-  }
-  Amounts yielded = wanted;
-  if (!givesGpus) {
-    for (std::size_t d = 0; d < wanted.size(); ++d) yielded[d] = held[d] > 0 ? wanted[d] : 0;
-    return yielded;
-  }
-  for (std::size_t d = cpu_; d < firstType_; ++d) {
-    const std::int64_t then = base::saturatingAdd(nodes_[kCluster].usage[d], wanted[d]);
-    if (then <= capacity_[d]) yielded[d] = 0;
-  }
-  return yielded;
-}
-
-bool QueueTree::borrows(Index queue, const Amounts& wanted) const {
-  const Node& node = nodes_[queue];
-  const auto hasMore = [&](std::size_t d) { return wanted[d] > 0 && node.usage[d] > node.guaranteed[d]; };
-  const bool typed = wantsTypes(wanted);
-  for (std::size_t d = typed ? cpu_ : 0; d < (typed ? firstType_ : wanted.size()); ++d) {
-    const bool matters = counts(d) || node.guaranteed[d] > 0;
-    if (matters && hasMore(d)) return true;
-  }
-  if (!typed || beyondTypes(node, nullptr) <= ofAnyType(node)) return false;
-  for (std::size_t d = firstType_; d < firstBeside_; ++d) {
-    if (hasMore(d)) return true;
-  }
-  return false;
+                         : share(node.averaged, more, 1, &node.covered, node.weight);
 }
 
 void QueueTree::noteWaiting(Index queue, const Amounts& demand) {
@@ -254,25 +168,6 @@ bool QueueTree::takesBack(Index queue, const Amounts& held) const {
     gains = gains || held[d] > 0;
   }
   return gains;
-}
-
-bool QueueTree::holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const {
-  const Node& node = nodes_[queue];
-  const auto partOf = [&](std::size_t d, std::int64_t amount) {
-    return capacity_[d] <= 0 ? 0 : base::scaled(amount, kShareUnit, capacity_[d]);
-  };
-  // The largest fraction of the cluster that it holds within the queue's
-  // guarantee. (Lost: all that it holds of resources with a guarantee. With one
-  // guaranteed core a gang could keep all cores of a node.)
-  std::int64_t guaranteed = 0;
-  for (std::size_t d = 0; d < firstBeside_; ++d)
-    guaranteed = std::max(guaranteed, partOf(d, std::min(held[d], node.guaranteed[d])));
-  if (guaranteed == 0) return true;
-  for (std::size_t d = cpu_; d < held.size(); ++d) {
-    const bool isType = d >= firstType_ && d < firstBeside_;
-    if (!isType && wanted[d] > 0 && partOf(d, held[d]) > guaranteed) return true;
-  }
-  return false;
 }
 
 std::vector<model::NodeName> QueueTree::nodesOfType(std::size_t dimension) const {

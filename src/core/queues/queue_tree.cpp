@@ -12,6 +12,7 @@
 #include "core/ledger/list_changes.h"
 #include "core/ledger/members.h"
 #include "core/queues/decayed_usage.h"
+#include "core/queues/guarantee.h"
 #include "core/queues/namespaces.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
@@ -65,6 +66,7 @@ QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
   readQueues(snapshot);
   readNamespaces(snapshot);
   readCapacity(snapshot, cache);
+  for (Index i = 0; i < nodes_.size(); ++i) nodes_[i].covered = coveredBy(*this, i);
   readJobs(snapshot, cache);
   if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
   averageUsage(snapshot);
@@ -96,7 +98,8 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
   if (guaranteed.empty()) counts_[cpu_] = counts_[cpu_ + 1] = 1;
 }
 
-// Only if some queue is guaranteed GPUs, and without the resources for which a queue has a guarantee.
+// Only if some queue is guaranteed GPUs. A resource that a quota names is beside GPUs, too: what the quota
+// admits may be on any node.
 void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache) {
   firstBeside_ = dimensions_.size();
   // The nodes may change while no queue is guaranteed GPUs: the cached list would be stale.
@@ -115,14 +118,8 @@ void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cach
       cache.gpuNodes_ = std::make_shared<const std::set<model::NodeName>>(std::move(nodes));
   }
   gpuNodes_ = cache.gpuNodes_;
-  for (const std::string& name : cache.besideNames_) {
-    const auto known =
-        std::find(dimensions_.begin(), dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_), name);
-    const auto d = static_cast<std::size_t>(known - dimensions_.begin());
-    if (d < firstType_ && counts_[d] != 0) continue;
-    dimensions_.push_back(name);
-    counts_.push_back(0);
-  }
+  dimensions_.insert(dimensions_.end(), cache.besideNames_.begin(), cache.besideNames_.end());
+  counts_.resize(dimensions_.size(), 0);
 }
 
 Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) const {
@@ -161,6 +158,7 @@ QueueTree::Node& QueueTree::addNode(std::string name) {
   const Amounts none(dimensions_.size(), 0);
   nodes_.push_back({.name = std::move(name),
                     .guaranteed = none,
+                    .covered = none,
                     .limit = Amounts(dimensions_.size(), kNoLimit),
                     .usage = none,
                     .ownUsage = none,

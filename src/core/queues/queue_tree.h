@@ -63,7 +63,8 @@ class QueueTree {
     Index parent = kCluster;
     std::vector<Index> path = {};  // from the root queue to this one
     std::int64_t weight = 1;
-    Amounts guaranteed;
+    Amounts guaranteed;    // by name, or what the queues below it are guaranteed in sum
+    Amounts covered = {};  // what that covers: core/queues/guarantee.h
     Amounts limit;
     Amounts usage;           // its own and that of the queues below
     Amounts ownUsage;        // of its own jobs
@@ -150,12 +151,6 @@ class QueueTree {
   [[nodiscard]] std::optional<Excess> beyondLimitYet(Index queue, const Amounts& more) const;
   // The first limit that would be exceeded even if nothing ran: the job can never be admitted.
   [[nodiscard]] std::optional<Excess> beyondEmptyLimit(Index queue, const Amounts& more) const;
-  // The first guarantee that this much more would exceed; nothing if it stays within them on the
-  // whole path. GPUs of a known type count against the guarantee of that type, then against the
-  // part of the guarantee that is not tied to a type.
-  [[nodiscard]] std::optional<Excess> beyondGuarantee(Index queue, const Amounts& more) const;
-  // As above, for the queue alone.
-  [[nodiscard]] std::optional<Excess> beyondOwnGuarantee(Index queue, const Amounts& more) const;
   // Whether this much more that cannot be preempted leaves capacity for all guarantees, in the cluster and
   // below the limits of the queues above. If not, the first resource that it exceeds.
   [[nodiscard]] std::optional<Excess> beyondNonPreemptible(Index queue, const Amounts& more) const;
@@ -187,25 +182,11 @@ class QueueTree {
     Index b = kCluster;
   };
   [[nodiscard]] Branches branches(Index a, Index b) const;
-  // The part of `wanted` for which a gang that holds `held` may be preempted. A gang gives only what it
-  // holds. If it gives GPUs, it gives them for GPUs, and for cpu or memory only if the whole cluster is
-  // short of that. On the gang's own nodes holdsBeyondItsPart() decides on cores and memory. (Lost: all
-  // of `wanted`. Idle cpu that its jobs use beyond their part would cost a queue its guaranteed GPUs.
-  // Lost: cpu and memory whenever the cluster has enough GPUs. A gap between nodes cost the same.)
-  [[nodiscard]] Amounts yieldedOf(const Amounts& wanted, const Amounts& held) const;
-  // Whether the queue holds more than it is guaranteed of something that `wanted` needs. GPUs
-  // of a known type count as for beyondGuarantee().
-  [[nodiscard]] bool borrows(Index queue, const Amounts& wanted) const;
   // Records the demand of a pending job of the queue.
   void noteWaiting(Index queue, const Amounts& demand);
   // Whether a pending job of the queue, or below it, is within its guarantee once a gang that holds this has
   // gone. It is computed per resource: with several jobs it is true too early, never too late.
   [[nodiscard]] bool takesBack(Index queue, const Amounts& held) const;
-  // Whether a gang of the queue holds a larger fraction of a wanted resource other than GPUs than it holds
-  // of what the queue is guaranteed: all cores of a node beside one guaranteed GPU. True for every gang
-  // that holds nothing that the queue is guaranteed.
-  [[nodiscard]] bool holdsBeyondItsPart(Index queue, const Amounts& held, const Amounts& wanted) const;
-
   // Nodes with the type of GPU of this dimension. For a resource beside GPUs, all
   // nodes with GPUs; for any other resource none.
   [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
@@ -247,9 +228,6 @@ class QueueTree {
   [[nodiscard]] std::int64_t share(const Amounts& usage, const Amounts& more, int sign,
                                    const Amounts* guaranteed, std::int64_t weight,
                                    const Amounts* wanted = nullptr) const;
-  [[nodiscard]] bool wantsTypes(const Amounts& wanted) const;
-  [[nodiscard]] std::int64_t beyondTypes(const Node& node, const Amounts* more) const;
-  [[nodiscard]] std::int64_t ofAnyType(const Node& node) const;
 
   std::vector<Node> nodes_;
   std::unordered_map<model::QueueName, Index> byName_;

@@ -1,0 +1,164 @@
+#include "core/queues/guarantee.h"
+
+#include <algorithm>
+
+#include "base/saturating.h"
+
+namespace trainyard::core {
+namespace {
+
+using Amounts = QueueTree::Amounts;
+using Index = QueueTree::Index;
+using Node = QueueTree::Node;
+
+bool isType(const QueueTree& tree, std::size_t d) { return d >= tree.firstType() && d < tree.firstBeside(); }
+
+bool isGpu(const QueueTree& tree, std::size_t d) { return d < tree.cpu() || isType(tree, d); }
+
+// The part of the cluster, in 1 / kShareUnit.
+std::int64_t partOf(const QueueTree& tree, std::size_t d, std::int64_t amount) {
+  const std::int64_t capacity = tree.capacity()[d];
+  return capacity <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, capacity);
+}
+
+// As much of a resource as `guaranteed` is of what the cluster has of `of`, rounded up. No bound if the queue
+// is guaranteed all there is.
+std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::size_t of, std::int64_t guaranteed) {
+  const std::int64_t whole = tree.capacity()[of];
+  if (guaranteed <= 0) return 0;
+  if (guaranteed >= whole) return QueueTree::kNoLimit;
+  return base::scaledUp(tree.capacity()[d], guaranteed, whole);
+}
+
+// What the queue is guaranteed of a resource on nodes with GPUs.
+std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
+  std::int64_t covered = 0;
+  for (std::size_t gpus = 0; gpus < tree.cpu(); ++gpus)
+    covered = std::max(covered, inProportion(tree, d, gpus, node.guaranteed[gpus]));
+  for (std::size_t named = tree.cpu(); named < tree.firstType(); ++named) {
+    if (tree.dimensions()[named] != tree.dimensions()[d]) continue;
+    const std::int64_t elsewhere = base::saturatingSubtract(tree.capacity()[named], tree.capacity()[d]);
+    covered = std::max(covered, base::saturatingSubtract(node.guaranteed[named], elsewhere));
+  }
+  return covered;
+}
+
+bool names(const Node& node, const std::string& resource) {
+  return node.queue != nullptr && (*node.queue)->guaranteed.find(resource).has_value();
+}
+
+// Whether `wanted` names types of GPUs; not if several resources are GPUs: a type does not name its resource.
+bool wantsTypes(const QueueTree& tree, const Amounts& wanted) {
+  if (tree.cpu() != 1 || wanted[0] <= 0) return false;
+  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstType()),
+                     wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstBeside()),
+                     [](std::int64_t amount) { return amount > 0; });
+}
+
+// Whether the queue holds, with `more`, more GPUs beyond its guarantees by type than it is guaranteed of any
+// type.
+bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) {
+  const auto held = [&](std::size_t d) {
+    return more == nullptr ? node.usage[d] : base::saturatingAdd(node.usage[d], (*more)[d]);
+  };
+  std::int64_t beyond = held(0);
+  std::int64_t any = node.guaranteed[0];
+  for (std::size_t d = tree.firstType(); d < tree.firstBeside(); ++d) {
+    beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
+    any = base::saturatingSubtract(any, node.guaranteed[d]);
+  }
+  return beyond > any;
+}
+
+// Whether a quota of this dimension can be exceeded: a type of GPUs that only limits name is no guarantee's.
+bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
+  return !isType(tree, d) || tree.counts(d) || node.guaranteed[d] > 0;
+}
+
+// The largest part of the cluster that the gang holds within what its queue is guaranteed by name.
+std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amounts& held) {
+  std::int64_t part = 0;
+  for (std::size_t d = 0; d < tree.firstBeside(); ++d) {
+    if (held[d] <= 0 || node.guaranteed[d] <= 0) continue;
+    const std::int64_t usage = std::max(node.usage[d], held[d]);
+    part = std::max(part, partOf(tree, d, base::scaled(held[d], std::min(node.guaranteed[d], usage), usage)));
+  }
+  return part;
+}
+
+template <typename Counts>
+bool yields(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted,
+            const Counts& counts) {
+  const Node& node = tree.node(queue);
+  const std::int64_t part = guaranteedPart(tree, node, yield.held);
+  const bool typed = wantsTypes(tree, wanted);
+  const bool tooManyOfTypes = typed && exceedsTypes(tree, node, nullptr);
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (wanted[d] <= 0 || yield.given[d] <= 0 || !counts(d) || !matters(tree, node, d)) continue;
+    if (typed && isGpu(tree, d) && (!isType(tree, d) || !tooManyOfTypes)) continue;
+    if (node.usage[d] <= node.covered[d]) continue;
+    if (isGpu(tree, d) || partOf(tree, d, yield.held[d]) > part) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Amounts coveredBy(const QueueTree& tree, Index queue) {
+  const Node& node = tree.node(queue);
+  Amounts covered = node.guaranteed;
+  for (std::size_t d = tree.cpu(); d < covered.size(); ++d) {
+    if (isType(tree, d)) continue;
+    if (d >= tree.firstBeside()) {
+      covered[d] = besideGpus(tree, node, d);
+      continue;
+    }
+    if (names(node, tree.dimensions()[d])) continue;
+    for (std::size_t of = 0; of < tree.firstBeside(); ++of)
+      covered[d] = std::max(covered[d], inProportion(tree, d, of, node.guaranteed[of]));
+  }
+  return covered;
+}
+
+bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more) {
+  const Node& node = tree.node(queue);
+  const bool typed = wantsTypes(tree, more);
+  if (typed && exceedsTypes(tree, node, &more)) return false;
+  bool isNamed = false;
+  for (std::size_t d = 0; d < more.size(); ++d) {
+    if (more[d] <= 0 || (typed && isType(tree, d)) || !matters(tree, node, d)) continue;
+    if (base::saturatingAdd(node.usage[d], more[d]) > node.covered[d]) return false;
+    isNamed = isNamed || node.guaranteed[d] > 0;
+  }
+  return isNamed;
+}
+
+bool isWithinGuarantee(const QueueTree& tree, Index queue, const Amounts& more) {
+  const auto& path = tree.node(queue).path;
+  return std::any_of(path.begin(), path.end(), [&](Index at) { return guaranteeAdmits(tree, at, more); });
+}
+
+bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, const Amounts& more) {
+  const auto& path = tree.node(queue).path;
+  return std::any_of(std::find(path.begin(), path.end(), branch), path.end(),
+                     [&](Index at) { return guaranteeAdmits(tree, at, more); });
+}
+
+bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
+  return guaranteedPart(tree, tree.node(queue), yield.held) == 0 ||
+         yields(tree, queue, yield, wanted, [](std::size_t) { return true; });
+}
+
+bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
+  bool givesGpus = false;
+  for (std::size_t d = 0; d < wanted.size(); ++d)
+    givesGpus = givesGpus || (isGpu(tree, d) && wanted[d] > 0 && yield.given[d] > 0);
+  const auto isShort = [&](std::size_t d) {
+    return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) > tree.capacity()[d];
+  };
+  return yields(tree, queue, yield, wanted, [&](std::size_t d) {
+    return tree.counts(d) && (!givesGpus || isGpu(tree, d) || isShort(d));
+  });
+}
+
+}  // namespace trainyard::core
