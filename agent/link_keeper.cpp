@@ -60,7 +60,7 @@ void LinkKeeper::setTraffic(NodeTraffic traffic) {
 
 void LinkKeeper::setMissing(const std::string& feature, const std::string& message) {
   missing_ = true;
-  trouble_ = fmt::format("nothing is ordered for want of {}: {}", feature, message);
+  trouble_ = fmt::format("nothing is ordered without {}: {}", feature, message);
   metrics_.setMissing(feature, true);
   log_.warning("traffic is not ordered on this node", {{"missing", feature}, {"error", message}});
 }
@@ -126,14 +126,14 @@ void LinkKeeper::tick() {
   const TcChanges changes = planChanges(wanted, *found);
   metrics_.foreign.set(changes.foreign && !jobs.empty() ? 1 : 0);
   if (changes.foreign && !jobs.empty()) {
-    trouble_ = fmt::format("{} has a qdisc {} of somebody else", options_.device, found->rootKind);
+    trouble_ = fmt::format("{} has a qdisc {} that is not the agent's", options_.device, found->rootKind);
     tell(bands, false);
     return schedule(now + kBetween);
   }
   Ordered ordered{jobs, bands};
   if (last_ == ordered && !changes.changes.empty() && !jobs.empty()) {
     metrics_.repairs.increment();
-    log_.info("what others changed is set right", {{"device", options_.device}});
+    log_.info("changes by other programs are reverted", {{"device", options_.device}});
   }
   const bool good = apply(changes);
   if (missing_) return;

@@ -18,14 +18,15 @@ int main(int argc, char** argv) {
   int turn = static_cast<int>(options.turn.count());
   int others = options.othersPermille / 10;
 
-  CLI::App app{"Trainyard's node agent: orders what jobs send that share this node's uplink."};
+  CLI::App app{"Trainyard's node agent: orders the traffic of jobs that share this node's uplink."};
   app.set_version_flag("--version", std::string("trainyard-agent ") + TRAINYARD_VERSION);
   app.add_option("--kubeconfig", options.kubeconfig,
                  "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
   app.add_option("--node", options.node, "name of this node; only its pods are watched")
       ->envname("NODE_NAME");
   app.add_option("--device", options.device, "the uplink; without it that of the default route");
-  app.add_option("--rate", options.rate, "its rate, as 25gbit; without it what the device says");
+  app.add_option("--rate", options.rate,
+                 "its rate, such as 25gbit; without it the rate that the device reports");
   app.add_option("--policy", policy,
                  "one: oldest job first. rr: by turns. bursts: shortest burst first, and whether that pays")
       ->check(CLI::IsMember(policies))
@@ -33,20 +34,19 @@ int main(int argc, char** argv) {
   app.add_option("--turn", turn, "seconds that a turn takes")
       ->check(CLI::Range(1, 3'600))
       ->capture_default_str();
-  app.add_option("--others", others, "percent of the link that is certain to all other traffic")
+  app.add_option("--others", others, "percent of the link that is guaranteed to all other traffic")
       ->check(CLI::Range(1, 90))
       ->capture_default_str();
-  app.add_flag("--remove", options.removeOnly, "take away what an agent left behind on the device, and end");
+  app.add_flag("--remove", options.removeOnly, "remove what an agent left behind on the device, and exit");
   app.add_option("--metrics-listen", options.metrics.listen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
   app.add_flag("--metrics-secure", options.metrics.secure,
-               "serve these by HTTPS, and /metrics only to those whose token may get it, as the API server "
-               "says");
+               "serve these by HTTPS, and /metrics only with a token that the API server allows to get it");
   app.add_option("--metrics-tls-cert", options.metrics.tls.certificate,
                  "with it: its certificate chain, PEM; without files one is made at the start");
   app.add_option("--metrics-tls-key", options.metrics.tls.privateKey, "with it: its private key, PEM");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for people")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -197,7 +197,7 @@ class Process {
     });
     health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
       if (loop_.now() - lastTurn_.load() < kLoopStuck) return {};
-      return base::fail(base::ErrorCode::kUnavailable, "the event loop does not turn");
+      return base::fail(base::ErrorCode::kUnavailable, "the event loop is blocked");
     });
     if (options_.metrics.listen.empty()) return {};
     auto server = telemetry::MetricsServer::start(

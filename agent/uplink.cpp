@@ -97,7 +97,7 @@ base::Result<std::uint64_t> linkRate(std::string_view speed) {
   const std::string_view trimmed = speed.substr(0, speed.find('\n'));
   const auto megabits = number<std::int64_t>(trimmed);
   if (!megabits || *megabits <= 0)
-    return base::fail(base::ErrorCode::kInvalid, "the device does not know its speed: name one with --rate");
+    return base::fail(base::ErrorCode::kInvalid, "the device does not report its speed: set it with --rate");
   return static_cast<std::uint64_t>(*megabits) * kMegabit;
 }
 
@@ -110,7 +110,7 @@ base::Result<std::uint64_t> parseRate(std::string_view text) {
     if (count && *count > 0 && *count <= 10'000'000) return *count * bytes;
   }
   return base::fail(base::ErrorCode::kInvalid,
-                    fmt::format("\"{}\" is no rate: write it as 25gbit, 200mbit or 100kbit", text));
+                    fmt::format("\"{}\" is not a rate: write it as 25gbit, 200mbit or 100kbit", text));
 }
 
 }  // namespace trainyard::agent

@@ -59,7 +59,7 @@ class ClusterReading {
                                     [](const auto& reflector) { return reflector->synced(); });
     if (synced) {
       for (const std::string& each : cache_.undecodableNames())
-        fmt::print(stderr, "trainyard: cannot be read and is left out: {}\n", plainText(each, false));
+        fmt::print(stderr, "trainyard: cannot be read and is ignored: {}\n", plainText(each, false));
       return done_(cache_.snapshot(executor_.wallNow()));
     }
     if (executor_.now() >= end_) {
@@ -90,7 +90,7 @@ base::Result<kube::ConnectionConfig> configOf(const ConnectFlags& flags) {
   if (!flags.as.empty()) config->headers.emplace_back("Impersonate-User", flags.as);
   if (flags.token.empty()) return config;
   if (flags.token.find_first_of("\r\n ") != std::string::npos)
-    return base::fail(base::ErrorCode::kInvalid, "--token: is no bearer token");
+    return base::fail(base::ErrorCode::kInvalid, "--token: is not a bearer token");
   config->authorization = "Bearer " + flags.token;
   config->tokenFile.clear();
   config->exec.reset();
@@ -233,7 +233,7 @@ base::Result<model::Snapshot> ClusterClient::snapshot() {
     if (answer) continue;
     const bool forbidden = answer.error().code == base::ErrorCode::kForbidden;
     return base::fail(answer.error().code,
-                      answer.error().message + (forbidden ? "; this looks at all nodes, pods and jobs, as "
+                      answer.error().message + (forbidden ? "; this reads all nodes, pods and jobs, which "
                                                             "the ClusterRole trainyard-cluster-viewer allows"
                                                           : ""));
   }

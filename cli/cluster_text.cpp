@@ -259,7 +259,7 @@ std::string topTable(const model::Snapshot& snapshot, std::size_t count) {
          fmt::to_string(use.placed), fmt::to_string(use.waiting)});
   }
   const std::string text = rows.size() > 1 ? formatTable(rows) + "\n" : "";
-  return holders.jobs.empty() ? text + "No job has its placement.\n"
+  return holders.jobs.empty() ? text + "No job is placed.\n"
                               : text + jobsTable(holders.jobs, count, snapshot.now);
 }
 

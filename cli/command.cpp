@@ -34,7 +34,7 @@ void addNamespaceFlag(CLI::App* command, std::string& ns) {
 }
 
 void addIgnoredNamespaceFlag(CLI::App* command) {
-  command->add_option("-n,--namespace", "without effect: this is in no namespace")->group("");
+  command->add_option("-n,--namespace", "ignored: these objects are not namespaced")->group("");
 }
 
 void addOutputFlag(CLI::App* command, std::string& output) {
@@ -100,7 +100,7 @@ base::Result<model::ObjectKey> parseJobName(const std::string& text, const std::
   if (slash != std::string::npos) key = {text.substr(0, slash), text.substr(slash + 1)};
   if (key.ns.empty() || key.name.empty() || key.name.find('/') != std::string::npos) {
     return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("\"{}\" is no job: write NAME or NAMESPACE/NAME", text));
+                      fmt::format("\"{}\" is not a job: write NAME or NAMESPACE/NAME", text));
   }
   return key;
 }

@@ -40,7 +40,7 @@ base::Result<kube::ConnectionConfig> consoleConfig(
                     flags.url));
   if (!user.headers.empty())
     return refuse(
-        "--console: goes by a token, and so cannot act as somebody else (--as, or as of the "
+        "--console: authenticates with a token, and so cannot impersonate another user (--as, or as of the "
         "kubeconfig)");
   if (!hasToken(user))
     return refuse(

@@ -35,7 +35,7 @@ template <typename Decode>
                              : meta->ns.empty() ? meta->name
                                                 : fmt::format("{}/{}", meta->ns, meta->name);
     decoded.skipped.push_back(
-        fmt::format("{} {} cannot be read and is left out: {}", kind, name, object.error().message));
+        fmt::format("{} {} cannot be read and is ignored: {}", kind, name, object.error().message));
   }
   return decoded;
 }

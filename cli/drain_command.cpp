@@ -146,7 +146,7 @@ base::Result<int> drain(const Flags& flags) {
     if (!shown) return base::fail(shown.error());
     fmt::print("{}", plainText(*shown, true));
   } else if (!flags.dryRun) {
-    fmt::print("node {} is cordoned; {} of its gangs are left\n", flags.node, gangs->size());
+    fmt::print("node {} is cordoned; {} of its gangs remain\n", flags.node, gangs->size());
   }
   return outcome(*gangs);
 }
@@ -160,7 +160,7 @@ void addDrainCommand(CLI::App& app, const std::string& program,
       app.add_subcommand("drain", "cordon a node and move its gangs away; report the gangs that stay");
   command->add_option("NODE", flags->node, "the node")->required();
   command->add_flag("--force", flags->force, "also gangs that lose their work");
-  command->add_flag("--dry-run", flags->dryRun, "only report what would leave and what would stay");
+  command->add_flag("--dry-run", flags->dryRun, "only report which gangs would leave and which would stay");
   command->add_option("--timeout", flags->timeoutSeconds, "seconds to wait until they have left (600)")
       ->check(CLI::Range(1, 86'400));
   addOutputFlag(command, flags->output);

@@ -45,15 +45,15 @@ std::string drainTable(const model::NodeName& node, const std::vector<DrainedGan
   for (const DrainedGang& gang : gangs) {
     rows.push_back({fmt::format("{}", gang.job), fmt::to_string(gang.members.size()),
                     formatWork(gang.lostGpuSeconds),
-                    gang.stays       ? "stays: it declares no checkpoint and would begin anew"
-                    : gang.keepsWork ? "goes on elsewhere from its checkpoint"
-                                     : "begins anew elsewhere (--force)"});
+                    gang.stays       ? "stays: it declares no checkpoint and would lose its work"
+                    : gang.keepsWork ? "continues elsewhere from its checkpoint"
+                                     : "restarts elsewhere and loses its work (--force)"});
   }
   std::string text = formatTable(rows);
   const auto staying = std::count_if(gangs.begin(), gangs.end(), [](const auto& each) { return each.stays; });
   if (staying > 0) {
     text += fmt::format(
-        "{} of {} gangs stay in the way: wait for their end, or say --force, and they lose that work.\n",
+        "{} of {} gangs block the drain: wait until they end, or use --force, and they lose that work.\n",
         staying, gangs.size());
   }
   return text;

@@ -60,13 +60,13 @@ class JobChecker {
 
   Result<void> add(const Manifest& manifest) {
     if (manifest.kind != model::names::kTrainingJobKind) {
-      notes_.push_back(fmt::format("{}: {} {} is left out: only TrainingJobs are tried", manifest.whereOf(""),
-                                   manifest.kind, manifest.name));
+      notes_.push_back(fmt::format("{}: {} {} is ignored: only TrainingJobs can be tried",
+                                   manifest.whereOf(""), manifest.kind, manifest.name));
       return {};
     }
     if (!ns_.empty() && !manifest.ns.empty() && manifest.ns != ns_)
       return refuse(manifest,
-                    fmt::format("metadata.namespace: is {}, and --namespace says {}", manifest.ns, ns_));
+                    fmt::format("metadata.namespace: is {}, but --namespace is {}", manifest.ns, ns_));
     const std::string& given = ns_.empty() ? cluster_.ns() : ns_;
     const std::string& ns = manifest.ns.empty() ? given : manifest.ns;
     const auto created = cluster_.post(kube::kTrainingJobs.collection(ns), manifest.json, kDryRun);
@@ -75,7 +75,7 @@ class JobChecker {
     if (!job) return refuse(manifest, job.error().message);
     const bool twice = std::any_of(jobs_.begin(), jobs_.end(),
                                    [&](const CheckedJob& other) { return other.job.key == job->key; });
-    if (twice) return refuse(manifest, fmt::format("metadata.name: {} is there twice", job->key));
+    if (twice) return refuse(manifest, fmt::format("metadata.name: {} occurs twice", job->key));
     CheckedJob& checked = jobs_.emplace_back();
     checked.job = std::move(*job);
     checked.tried.job = withoutManagedFields(*created);
@@ -135,7 +135,7 @@ class JobChecker {
         return;
       }
       if (error.code != ErrorCode::kAlreadyExists) {
-        notes_.push_back(fmt::format("{}: the template could not be checked, and is taken as written: {}",
+        notes_.push_back(fmt::format("{}: the template could not be checked, and is used as written: {}",
                                      manifest.whereOf(said), said));
       }
     }

@@ -123,12 +123,12 @@ std::string rolesTable(const Job& job) {
 
 std::string shortfallText(const model::Shortfall& shortfall) {
   std::string text =
-      fmt::format("{} wanted, {} usable", model::amountOf(shortfall.resource, shortfall.needed),
+      fmt::format("{} needed, {} usable", model::amountOf(shortfall.resource, shortfall.needed),
                   model::amountOf(shortfall.resource, shortfall.available));
   if (shortfall.neededNodes > 0) {
-    text += fmt::format("; {} of {} {} room", shortfall.availableNodes,
-                        model::counted(shortfall.neededNodes, "node"),
-                        shortfall.neededNodes == 1 ? "has" : "have");
+    text +=
+        fmt::format("; {} of {} {} usable", shortfall.availableNodes,
+                    model::counted(shortfall.neededNodes, "node"), shortfall.neededNodes == 1 ? "is" : "are");
   }
   if (!shortfall.level.empty()) text += fmt::format(", in {} {}", shortfall.level, orDash(shortfall.domain));
   return text;
@@ -156,8 +156,8 @@ std::string explainPending(const Job& job, const model::Pending& pending, base::
                         base::formatTime(*pending.estimatedStart), formatAge(now, *pending.estimatedStart));
   } else if (!pending.blockedBy.empty()) {
     text +=
-        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
-        "ran.\n";
+        "  Its start is unknown: a job ahead of it has no estimate (spec.estimate), and no similar job has "
+        "run.\n";
   }
   if (const auto& preempted = job.status.preemptions; preempted.by) {
     text +=
@@ -168,10 +168,10 @@ std::string explainPending(const Job& job, const model::Pending& pending, base::
 }
 
 std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
-  std::string text = fmt::format("  Given up {} in a row; the last time: {}.\n",
+  std::string text = fmt::format("  Aborted {} in a row; the last reason: {}.\n",
                                  model::counted(backoff.count, "attempt"), orDash(backoff.reason));
   if (backoff.until > now) {
-    text += fmt::format("  The next one may begin at {}", base::formatTime(backoff.until));
+    text += fmt::format("  The next attempt may begin at {}", base::formatTime(backoff.until));
     if (!backoff.avoidNodes.empty()) {
       std::vector<std::string> names;
       for (const model::NodeName& each : backoff.avoidNodes) names.push_back(each.str());
@@ -184,8 +184,9 @@ std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
 
 std::string explainProposal(const Job& job, const model::Proposal& proposal, const Where& where) {
   if (proposal.phase == model::ProposalPhase::kAborting) {
-    return fmt::format("{}: an attempt is being given up: {}. Its places count until its pods are gone.\n",
-                       job.key, orDash(proposal.abortReason));
+    return fmt::format(
+        "{}: an attempt is being aborted: {}. Its nodes stay reserved until its pods are gone.\n", job.key,
+        orDash(proposal.abortReason));
   }
   const model::Condition* resizing = job.condition(model::conditions::kResizing);
   const bool resizes = resizing != nullptr && resizing->status == model::ConditionStatus::kTrue;
@@ -253,12 +254,13 @@ std::string explainState(const Job& job, const Where& where, base::WallTime now)
     return ended;
   if (std::string ended = explainCondition(job, conditions::kFailed, "failed", now); !ended.empty())
     return ended;
-  if (job.deleting) return fmt::format("{} is being deleted; it goes when its pods are gone.\n", job.key);
+  if (job.deleting)
+    return fmt::format("{} is being deleted; it is removed when its pods are gone.\n", job.key);
   if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
   if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, where);
   if (status.gang.placed) {
     const auto& places = status.gang.placed->assignments;
-    return fmt::format("{} has its places: {}; {} ready.\n{}", job.key, describe(job, places, where),
+    return fmt::format("{} is placed: {}; {} ready.\n{}", job.key, describe(job, places, where),
                        orDash(status.ready), placesTable(places, where));
   }
   if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
@@ -269,7 +271,7 @@ std::string explainState(const Job& job, const Where& where, base::WallTime now)
   }
   if (status.conditions.empty()) {
     return fmt::format(
-        "{} has not been looked at since it was created, {} ago. Is trainyard-operator running?\n", job.key,
+        "{} has not been processed since it was created, {} ago. Is trainyard-operator running?\n", job.key,
         formatAge(job.created, now));
   }
   return fmt::format("{} is in phase {}.\n{}", job.key, orDash(status.phase), conditionsTable(job, now));

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 base::Result<Json> parse(std::string_view text) {
   Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) return base::fail(base::ErrorCode::kInvalid, "the answer is no JSON");
+  if (value.is_discarded()) return base::fail(base::ErrorCode::kInvalid, "the answer is not JSON");
   return value;
 }
 

@@ -60,7 +60,7 @@ base::Result<bool> LogFollower::look() {
   if (!sources) return base::fail(sources.error());
   if (sources->size() > kMostStreams)
     return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("{} has {} members; {} are followed at most: name one by --rank", key,
+                      fmt::format("{} has {} members; at most {} are followed: choose one by --rank", key,
                                   sources->size(), kMostStreams));
   const auto pods =
       client_.read(kube::kPods.collection(key.ns),

@@ -34,7 +34,7 @@ base::Result<std::string> readLog(ClusterClient& client, const model::ObjectKey&
   auto text = client.read(kube::kPods.object(key.ns, source.pod, "log"), query);
   if (!text && text.error().code == base::ErrorCode::kNotFound)
     return base::fail(text.error().code,
-                      fmt::format("there is no pod {}/{}: `{} status {}` says whether the job runs", key.ns,
+                      fmt::format("there is no pod {}/{}: `{} status {}` shows whether the job runs", key.ns,
                                   source.pod, program, key));
   return text;
 }
@@ -88,8 +88,8 @@ int logs(const Flags& flags, const std::string& program) {
 
 void addLogsCommand(CLI::App& app, const std::string& program, const Runner& run) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "logs", "the log of one member of a job, of rank 0 unless said otherwise, or of all");
+  CLI::App* command =
+      app.add_subcommand("logs", "the log of one member of a job (default: rank 0), or of all");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
   CLI::Option* rank = command->add_option("--rank", flags->choice.rank, "its rank in the process group (0)");
   rank->check(CLI::Range(0, 1'000'000));
@@ -102,10 +102,10 @@ void addLogsCommand(CLI::App& app, const std::string& program, const Runner& run
   command->add_option("--index", flags->choice.index, "its index in the role (0)")
       ->excludes(rank)
       ->excludes(all);
-  command->add_option("-c,--container", flags->container, "container of it, where there are several");
+  command->add_option("-c,--container", flags->container, "container of the pod, if there are several");
   command->add_option("--tail", flags->tail, "last lines only")->check(CLI::Range(0, 1'000'000'000));
   command->add_flag("-f,--follow", flags->follow,
-                    "go on with what comes, also of the job's next attempts, until the job has ended");
+                    "follow the log, also of the job's next attempts, until the job has ended");
   addNamespaceFlag(command, flags->ns);
   addConnectFlags(command, flags->connect);
   command->callback([flags, program, run] { run([flags, program] { return logs(*flags, program); }); });

@@ -108,7 +108,8 @@ int main(int argc, char** argv) {
   CLI::App* status = app.add_subcommand("status", "phase, members, nodes and conditions of jobs");
   status->add_option("JOB", flags.job, "NAME or NAMESPACE/NAME; without it all jobs of the namespace");
   status->add_flag("-A,--all-namespaces", flags.allNamespaces, "jobs of every namespace");
-  status->add_option("-l,--selector", flags.selector, "only jobs with these labels, as kubectl takes them");
+  status->add_option("-l,--selector", flags.selector,
+                     "only jobs with these labels, in the syntax of kubectl");
   status->add_flag("-w,--watch", watch, "print again whenever it changes");
   trainyard::cli::addNamespaceFlag(status, flags.ns);
   addConnectFlags(status);
@@ -128,7 +129,7 @@ int main(int argc, char** argv) {
   });
 
   std::string queue;
-  CLI::App* queues = app.add_subcommand("queues", "the tree of queues: usage, shares, who waits");
+  CLI::App* queues = app.add_subcommand("queues", "the tree of queues: usage, shares, pending jobs");
   queues->add_option("QUEUE", queue, "one queue in full; without it all");
   queues->add_flag("-w,--watch", watch, "print again whenever it changes");
   trainyard::cli::addIgnoredNamespaceFlag(queues);

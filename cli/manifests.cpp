@@ -24,7 +24,7 @@ base::Result<Manifest> readManifest(codec::YamlValue document, const std::string
   Manifest manifest{.file = file, .document = std::move(document)};
   YamlComplaint complaint(file);
   const YamlField root(manifest.document, complaint);
-  if (manifest.document.kind != codec::YamlValue::Kind::kMap) root.complain("is no Kubernetes object");
+  if (manifest.document.kind != codec::YamlValue::Kind::kMap) root.complain("is not a Kubernetes object");
   manifest.kind = root["kind"].text();
   if (manifest.kind.empty()) root["kind"].complain("is required");
   if (!root["apiVersion"].present()) root["apiVersion"].complain("is required");

@@ -196,7 +196,7 @@ Result<std::string> writtenInto(const std::string& text, const Manifest& manifes
         key == std::string::npos ? key : found.find_first_of("0123456789", key + kKey.size());
     if (first == std::string::npos)
       return base::fail(ErrorCode::kInvalid,
-                        fmt::format("{}:{}: {}: is not written there", manifest.file, line, field));
+                        fmt::format("{}:{}: {}: is not on this line", manifest.file, line, field));
     const std::size_t last = std::min(found.find_first_not_of("0123456789", first), found.size());
     found.replace(first, last - first, fmt::to_string(role.replicas));
   }

@@ -167,16 +167,16 @@ void addPlanCommand(CLI::App& app, const std::string& program,
   command->add_option("-f,--filename", flags->file, "file with the TrainingJob; - is standard input")
       ->required();
   command->add_option("--profile", flags->options.profile,
-                      "what is known of the model, a JSON file; in place of spec.plan.model");
+                      "figures of the model, a JSON file; in place of spec.plan.model");
   command->add_option("--measurements", flags->options.measurements,
                       "measured steps, a CSV file with placement, batch, step_seconds");
   command
       ->add_option("--batch", flags->options.batch,
-                   "samples in a step over all workers, whatever the profile says")
+                   "samples in a step over all workers; overrides the profile")
       ->check(CLI::Range(std::int64_t{1}, kMostBatch));
   command
       ->add_option("--batch-per-worker", flags->options.batchPerWorker,
-                   "samples of one worker in a step, whatever the profile says")
+                   "samples of one worker in a step; overrides the profile")
       ->check(CLI::Range(std::int64_t{1}, kMostBatch));
   command->add_option(
       "--nodes", flags->nodes,

@@ -136,8 +136,7 @@ void addOptions(CLI::App& command, Flags& flags) {
   replay::ReplayOptions& options = flags.options;
   const auto oneOf = [](const auto& names) { return CLI::IsMember(names); };
   command
-      .add_option("--format", flags.format,
-                  "Whose columns the files have: muri, philly, itp, openb, pollux or dorm")
+      .add_option("--format", flags.format, "Format of the files: muri, philly, itp, openb, pollux or dorm")
       ->required()
       ->check(oneOf(kFormats));
   command.add_option("--jobs", options.jobsFile, "The trace")->required();
@@ -150,17 +149,15 @@ void addOptions(CLI::App& command, Flags& flags) {
   command
       .add_option(
           "--policy", flags.policy,
-          "The order of service, in the place of the policy's own. fifo: strictly in turn, nobody is "
-          "stopped. "
+          "The order of service, in place of the policy's own. fifo: strictly in turn, no job is preempted. "
           "las: least attained service. srtf, srsf: shortest remaining time, or time x GPUs; these two know "
           "durations. tiresias: las with its two limits. default: ours")
       ->check(oneOf(policies()));
-  command.add_option(
-      "--checkpoint", flags.checkpoint,
-      "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint so often, loses what "
-      "it "
-      "did since when it is stopped, and needs the restart. Without every: writes it when it is stopped. "
-      "Without restart: as the trace has it. All others begin anew when stopped, and never are for order");
+  command.add_option("--checkpoint", flags.checkpoint,
+                     "As every=3600,restart=30,share=0.5: this share of the jobs writes a checkpoint this "
+                     "often, loses the work since then when it is preempted, and needs the restart time. "
+                     "Without every: writes it when it is preempted. Without restart: as in the trace. All "
+                     "others lose their work when preempted, and never are for order");
   command
       .add_option("--placement", flags.placement,
                   "Which node a pod gets, openb only: ours, fragmentation gradient descent, best fit, or any")
@@ -174,7 +171,7 @@ void addOptions(CLI::App& command, Flags& flags) {
       ->capture_default_str()
       ->check(oneOf(kSemantics));
   command.add_flag("--with-durations", options.withDurations,
-                   "Every job says how long it will run (with srtf and srsf in any case)");
+                   "Every job states how long it will run (with srtf and srsf in any case)");
   command.add_flag("--elastic", options.elastic,
                    "jobs may be resized, from one GPU to four times what they ask for (pollux)");
   command
@@ -195,9 +192,8 @@ void addOptions(CLI::App& command, Flags& flags) {
   command.add_flag("--no-reports", flags.noReports, "elastic jobs do not report how fast they are");
   command.add_flag("--no-relaxation", flags.noRelaxation,
                    "Never place a job wider than it prefers, however long it waits (philly, itp)");
-  command.add_flag(
-      "--one-queue", options.oneQueue,
-      "Jobs of all the trace's queues wait in one, of which nobody is guaranteed anything (philly)");
+  command.add_flag("--one-queue", options.oneQueue,
+                   "Jobs of all the trace's queues wait in one, which has no guarantee (philly)");
   command.add_option("--seed", options.seed, "For what is drawn (openb): equal seeds make equal results")
       ->capture_default_str();
   command

@@ -89,7 +89,7 @@ void addSandboxCommand(CLI::App& app, const std::function<void(std::function<int
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--seed", flags->options.seed, "Equal seeds make equal runs")->capture_default_str();
-  command->add_flag("--once", flags->options.once, "Exit 0 only if every job ended as the story says");
+  command->add_flag("--once", flags->options.once, "Exit 0 only if every job ended as the story expects");
   command->add_option(
       "FILES", flags->files,
       "Job files (default: examples/[0-9]*.yaml); how their jobs go is in story.yaml beside the first one");

@@ -170,7 +170,7 @@ class Cleaner {
 
 base::Result<std::string> withoutSecrets(std::string_view json, Arguments arguments) {
   Json value = Json::parse(json, nullptr, false);
-  if (value.is_discarded()) return base::fail(base::ErrorCode::kInvalid, "the answer is no JSON");
+  if (value.is_discarded()) return base::fail(base::ErrorCode::kInvalid, "the answer is not JSON");
   Cleaner(arguments).clean(value);
   return value.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -49,13 +49,12 @@ class Simulator {
 
  private:
   [[nodiscard]] tl::unexpected<base::Error> refuse(const base::Error& error) const {
-    return base::fail(
-        error.code,
-        fmt::format("{}{} ({})", error.message,
-                    error.code == ErrorCode::kForbidden
-                        ? "; without it, --console asks the operator's console, where there is one"
-                        : "",
-                    cluster_.source()));
+    return base::fail(error.code,
+                      fmt::format("{}{} ({})", error.message,
+                                  error.code == ErrorCode::kForbidden
+                                      ? "; without it, --console asks the operator's console, if there is one"
+                                      : "",
+                                  cluster_.source()));
   }
 
   static std::vector<std::shared_ptr<const model::Job>> take(std::vector<CheckedJob> checked,
@@ -110,7 +109,7 @@ class Simulator {
     auto stored =
         body ? codec::decodeRunTimes(*body) : Result<codec::StoredRunTimes>(base::fail(body.error()));
     if (!stored || !stored->complaint.empty()) {
-      result_.notes.push_back(fmt::format("the run times that were learnt are left out: {}",
+      result_.notes.push_back(fmt::format("the learnt run times are ignored: {}",
                                           stored ? stored->complaint : stored.error().message));
       return nullptr;
     }
@@ -125,7 +124,7 @@ class Simulator {
 base::Error explainConsole(const base::Error& error, const LiveCluster& console) {
   const bool older = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kUnsupported;
   return {error.code, fmt::format("{} ({})",
-                                  older ? "there is no console here, or one that cannot try jobs"
+                                  older ? "there is no console at this address, or it cannot try jobs"
                                         : std::string(codec::saidBy(error)),
                                   console.source())};
 }

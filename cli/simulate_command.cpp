@@ -38,7 +38,7 @@ base::Result<Simulation> simulateFiles(const Flags& flags) {
   if (!flags.options.policyFile.empty())
     return base::fail(
         base::ErrorCode::kInvalid,
-        "--policy: a console goes by the operator's; leave --console and $TRAINYARD_CONSOLE out");
+        "--policy: a console uses the operator's policy; leave out --console and $TRAINYARD_CONSOLE");
   const auto console = ClusterClient::connectConsole(flags.connect, flags.console);
   if (!console) return base::fail(console.error());
   return simulateByConsole(**client, **console, *manifests, flags.options.ns);
@@ -70,8 +70,9 @@ int runSimulateCommand(const Flags& flags, const std::string& program) {
 
 void addSimulateCommand(CLI::App& app, const std::string& program,
                         const std::function<void(std::function<int()>)>& run) {
-  CLI::App* command = app.add_subcommand(
-      "simulate", "what would become of jobs if they were created now: where, when, and at whose cost");
+  CLI::App* command = app.add_subcommand("simulate",
+                                         "what would happen to jobs if they were created now: where and when "
+                                         "they start, and which jobs they preempt");
   const auto flags = std::make_shared<Flags>();
   command->add_option("-f,--filename", flags->files, "file with TrainingJobs; - is standard input")
       ->required()
@@ -87,7 +88,7 @@ void addSimulateCommand(CLI::App& app, const std::string& program,
   command
       ->add_option("--console", flags->console.url,
                    "ask the operator's console, https://HOST:PORT, or http://localhost:PORT through `kubectl "
-                   "port-forward`: for who may not read the cluster")
+                   "port-forward`: for users who may not read the cluster")
       ->envname("TRAINYARD_CONSOLE");
   command
       ->add_option("--console-ca", flags->console.caFile,

@@ -40,13 +40,13 @@ std::string startText(const Forecast& forecast) {
     rows.push_back({"  " + node.str(), members});
   text += formatTable(rows);
   if (forecast.stops.empty()) return text;
-  text += fmt::format("  {} would be stopped for it:\n",
+  text += fmt::format("  {} would be preempted for it:\n",
                       model::counted(static_cast<std::int64_t>(forecast.stops.size()), "gang"));
   std::vector<std::vector<std::string>> stops{{"  JOB", "QUEUE", "GPUS", "LOST WORK", "THEN"}};
   for (const Forecast::Stop& stop : forecast.stops) {
     stops.push_back({"  " + nameOf(stop.job->key), model::shownQueue(*stop.job).str(),
                      fmt::to_string(stop.job->status.gpus), formatWork(stop.lostGpuSeconds),
-                     stop.goesTo.empty() ? "waits again" : "starts anew on " + stop.goesTo});
+                     stop.goesTo.empty() ? "waits again" : "restarts on " + stop.goesTo});
   }
   return text + formatTable(stops);
 }
@@ -64,20 +64,19 @@ std::string endsText(const std::vector<Expectation::End>& ends) {
 
 std::string expectationText(const std::optional<Expectation>& expected, base::WallTime now) {
   if (!expected) {
-    return "  When it would start cannot be foretold: the estimates (spec.estimate.durationSeconds) of what "
-           "runs do not tell.\n";
+    return "  Its start is unknown: running jobs have no estimates (spec.estimate.durationSeconds).\n";
   }
   std::vector<std::string> because;
   if (!expected->after.empty()) because.push_back(endsText(expected->after));
   if (expected->relaxation)
     because.push_back(
-        fmt::format("when a wider place will do ({})", base::formatTime(*expected->relaxation)));
+        fmt::format("when a wider domain is accepted ({})", base::formatTime(*expected->relaxation)));
   const auto add = [&](std::string_view what, const std::vector<model::ObjectKey>& jobs) {
     std::vector<std::string> names;
     for (const model::ObjectKey& each : jobs) names.push_back(nameOf(each));
     if (!names.empty()) because.push_back(fmt::format("{} {}", what, model::joinWords(names)));
   };
-  add("stopping", expected->stops);
+  add("preempting", expected->stops);
   add("moving", expected->moves);
   // With the precision of the output: a console's answer has no finer times.
   const auto start = std::chrono::floor<std::chrono::seconds>(expected->start);
@@ -94,7 +93,7 @@ std::string waitText(const Forecast& forecast, base::WallTime now) {
   std::string text =
       fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key, pending.reasonWord(), pending.message);
   text += forecast.waiting <= 1
-              ? fmt::format("  Nobody else waits in queue {}.\n", model::shownQueue(*forecast.job))
+              ? fmt::format("  No other job waits in queue {}.\n", model::shownQueue(*forecast.job))
               : fmt::format("  {} of the {} jobs that then wait in queue {} would be served before it.\n",
                             forecast.ahead, forecast.waiting, model::shownQueue(*forecast.job));
   return text + expectationText(forecast.expected, now);
@@ -108,9 +107,9 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
       return fmt::format("{} would not be admitted: {}.\n  {}\n", forecast.job->key,
                          forecast.pending->reasonWord(), forecast.pending->message);
     case Outcome::kSuspended:
-      return fmt::format("{} would not be tried: spec.run.suspend is true.\n", forecast.job->key);
+      return fmt::format("{} would not start: spec.run.suspend is true.\n", forecast.job->key);
     case Outcome::kLeftAlone:
-      return fmt::format("{} would be left alone: spec.run.managedBy is {}.\n", forecast.job->key,
+      return fmt::format("{} would be ignored: spec.run.managedBy is {}.\n", forecast.job->key,
                          forecast.job->spec.run.managedBy);
   }
   return {};
@@ -121,7 +120,7 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
 std::string simulationText(const Simulation& simulation) {
   std::string text;
   for (const Forecast& each : simulation.forecasts) text += forecastText(each, simulation.now) + "\n";
-  text += fmt::format("By the policy of {}. Nothing was written.\n", simulation.policy);
+  text += fmt::format("Simulated with the policy of {}. Nothing was written.\n", simulation.policy);
   for (const std::string& note : simulation.notes) text += fmt::format("Note: {}\n", note);
   return text;
 }

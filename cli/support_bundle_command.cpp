@@ -159,14 +159,14 @@ void addSupportBundleCommand(CLI::App& app, const std::string& program, const Ru
   CLI::App* command =
       app.add_subcommand("support-bundle", "collect diagnostics into a tar file (secrets removed)");
   command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");
-  command->add_option("--system-namespace", flags->system, "where Trainyard is installed (trainyard-system)");
+  command->add_option("--system-namespace", flags->system, "namespace of Trainyard (trainyard-system)");
   command->add_option("--agent-namespace", flags->agents,
-                      "where its agents are, where there are any (trainyard-agent)");
+                      "namespace of its agents, if there are any (trainyard-agent)");
   command->add_option("--policy-configmap", flags->policy,
                       "the policy's ConfigMap there, NAME-policy (trainyard-policy)");
   command->add_option("--file", flags->file, "the file (trainyard-support.tar)");
   command->add_flag("--with-arguments", flags->arguments,
-                    "keep arguments and annotations of jobs, but for what looks like a secret");
+                    "keep arguments and annotations of jobs, except what looks like a secret");
   addConnectFlags(command, flags->connect);
   command->callback(
       [flags, program, run] { run([flags, program] { return printResult(program, collect(*flags)); }); });

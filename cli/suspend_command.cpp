@@ -20,9 +20,8 @@ base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey
   const auto done = client.patch(kube::kTrainingJobs.object(key.ns, key.name),
                                  fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", suspend));
   if (!done) return base::fail(explainRefusal(done.error(), fmt::format("TrainingJob {}", key), client));
-  return fmt::format(
-      "{} {}\n", key,
-      suspend ? "is being suspended: its pods are deleted, the job stays" : "waits for a place again");
+  return fmt::format("{} {}\n", key,
+                     suspend ? "is being suspended: its pods are deleted, the job stays" : "waits again");
 }
 
 // Continues after a job that is refused, and reports each result. Returns 0 if all succeeded.
@@ -39,8 +38,10 @@ int writeAll(const Flags& flags, const std::string& program, bool suspend) {
 
 void addOne(CLI::App& app, const std::string& program, const Runner& run, bool suspend) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = suspend ? app.add_subcommand("suspend", "stop jobs and let them wait: spec.run.suspend")
-                              : app.add_subcommand("resume", "let suspended jobs wait for a place again");
+  CLI::App* command =
+      suspend ? app.add_subcommand("suspend",
+                                   "suspend jobs (spec.run.suspend): their pods are deleted, the jobs stay")
+              : app.add_subcommand("resume", "resume suspended jobs: they wait for free capacity again");
   command->add_option("JOB", flags->jobs, "NAME or NAMESPACE/NAME")->required();
   addNamespaceFlag(command, flags->ns);
   addConnectFlags(command, flags->connect);

@@ -83,7 +83,7 @@ base::Result<Story> storyOf(const std::string& job, const std::string& events) {
   const Json object = Json::parse(job, nullptr, false);
   const Json list = Json::parse(events, nullptr, false);
   if (!object.is_object() || !list.is_object())
-    return base::fail(base::ErrorCode::kInvalid, "the API server's answer is no JSON object");
+    return base::fail(base::ErrorCode::kInvalid, "the API server's answer is not a JSON object");
   const Json meta = object.value("metadata", Json::object());
   const Json status = object.value("status", Json::object());
   Story story{textOf(meta, "namespace"), textOf(meta, "name"), {}};

@@ -20,7 +20,7 @@ struct Flags {
 void addTopCommand(CLI::App& app, const std::string& program, const Runner& run) {
   auto flags = std::make_shared<Flags>();
   CLI::App* command = app.add_subcommand("top", "queues and jobs by the GPUs that they hold");
-  command->add_option("--count", flags->count, "jobs at most (20)")->check(CLI::Range(1, 100'000));
+  command->add_option("--count", flags->count, "at most this many jobs (20)")->check(CLI::Range(1, 100'000));
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");
   addOutputFlag(command, flags->output);
   addIgnoredNamespaceFlag(command);

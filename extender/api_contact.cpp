@@ -29,7 +29,7 @@ void ApiContact::tick() {
   const bool lost = away || isDeaf();
   const bool before = std::exchange(lost_, lost);
   if (lost && !before)
-    listener_.lost(away ? "the API server cannot be reached" : "a watch of the API server's is silent");
+    listener_.lost(away ? "the API server cannot be reached" : "a watch of the API server is silent");
   if (before && !lost) listener_.regained();
   if (!probing_ && now >= nextProbe_) probe();
   timer_ = executor_.postAfter(kTick, [this] { tick(); });

@@ -16,7 +16,7 @@ ExtenderMetrics::Resource makeResource(telemetry::MetricsRegistry& registry, std
   const telemetry::MetricLabels labels{{"resource", std::string(name)}};
   return {registry.gauge("trainyard_extender_cache_objects", "Objects in the cache", labels),
           registry.gauge("trainyard_extender_watch_silence_seconds",
-                         "Time since the API server was last heard of on this watch", labels)};
+                         "Time since the API server last sent anything on this watch", labels)};
 }
 
 }  // namespace
@@ -42,7 +42,8 @@ std::string_view toString(Outcome outcome) {
 }
 
 ExtenderMetrics::ExtenderMetrics(telemetry::MetricsRegistry& registry)
-    : holds(registry.gauge("trainyard_extender_holds", "Rooms offered to pods and not seen taken yet")),
+    : holds(registry.gauge("trainyard_extender_holds",
+                           "Pods for which free capacity is held until they are seen bound")),
       viewAge(registry.gauge("trainyard_extender_view_age_seconds",
                              "Time since the view that requests are answered from was built")),
       viewBuild(registry.histogram("trainyard_extender_view_build_seconds",

@@ -155,7 +155,7 @@ GuardService::Answer GuardService::preempt(const core::GuardView& view, const co
     if (allowed[i]) kept.push_back(args.candidates[i]);
   }
   const bool refused = kept.empty() && !args.candidates.empty();
-  logVerdict("preemption asked for", Verb::kPreempt, args.pod, args.candidates.size(), kept.size(), {});
+  logVerdict("preemption requested", Verb::kPreempt, args.pod, args.candidates.size(), kept.size(), {});
   return {json(codec::encodePreemptionResult(kept)), refused ? Outcome::kRefused : Outcome::kOk};
 }
 

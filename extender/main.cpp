@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   std::string logLevel = "info";
   std::string logFormat = "json";
 
-  CLI::App app{"Trainyard's kube-scheduler extender: keeps places that a gang has reserved for that gang."};
+  CLI::App app{
+      "Trainyard's kube-scheduler extender: keeps other pods off capacity that is reserved for gangs."};
   app.set_version_flag("--version", std::string("trainyard-extender ") + TRAINYARD_VERSION);
   app.add_option("--kubeconfig", options.kubeconfig,
                  "kubeconfig file; without it $KUBECONFIG, then the pod's service account");
@@ -27,13 +28,13 @@ int main(int argc, char** argv) {
   app.add_option("--metrics-listen", options.metricsListen,
                  "address and port of /metrics, /healthz and /readyz, by plain HTTP");
   app.add_flag("--metrics-secure", options.metricsSecure,
-               "serve these by HTTPS, with the same certificate, and /metrics only to those whose token may "
-               "get it, as the API server says");
+               "serve these by HTTPS, with the same certificate, and /metrics only with a token that the API "
+               "server allows to get it");
   app.add_option(
       "--policy", options.policyFile,
       "the cluster's policy, a YAML file; only its gpuResources counts here, and only at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for people")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -110,13 +110,13 @@ class Process {
 
   // Another replica may still have contact: kube-scheduler's pods wait, or are checked there.
   void contactLost(std::string_view why) {
-    log_.error("nothing is answered from what was known before", {{"error", why}});
+    log_.error("requests are not answered while the caches are too old", {{"error", why}});
     service_.withdraw();
     stale_ = true;
   }
 
   void contactRegained() {
-    log_.info("the API server answers and tells again");
+    log_.info("the API server is in contact again");
     stale_ = false;
     watch_->publishAgain();
   }
@@ -140,7 +140,8 @@ class Process {
         [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {
           // The CA may also sign certificates of other clients.
           if (!options_.clientName.empty() && request.clientCommonName != options_.clientName)
-            return exchange->reply({.status = 403, .body = "this client certificate is somebody else's\n"});
+            return exchange->reply(
+                {.status = 403, .body = "this client certificate has another common name\n"});
           exchange->reply(service_.answer(request));
         });
     if (!server) return base::fail(server.error());
@@ -165,7 +166,7 @@ class Process {
       if (service_.view()) return {};
       return base::fail(
           base::ErrorCode::kUnavailable,
-          stale_ ? "the API server cannot be reached or its watches are silent, and what was known is too old"
+          stale_ ? "the API server cannot be reached or its watches are silent, and the caches are too old"
                  : "the first lists have not been read yet");
     });
     health_.addReadinessCheck("stopping", [this]() -> base::Result<void> {
@@ -174,7 +175,7 @@ class Process {
     });
     health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
       if (loop_.now() - lastTurn_.load() < kLoopStuck) return {};
-      return base::fail(base::ErrorCode::kUnavailable, "the event loop does not turn");
+      return base::fail(base::ErrorCode::kUnavailable, "the event loop is blocked");
     });
   }
 

@@ -20,14 +20,14 @@ constexpr int kUsage = 2;
 
 constexpr const char* kHelp = R"(trainyard-launch: process 1 of a member, and the job's own tasks.
 
-  trainyard-launch exec -- COMMAND...   run it; at a new size end it and begin again, in the same pod
+  trainyard-launch exec -- COMMAND...   run it; at a new size end it and start it again, in the same pod
   trainyard-launch install FOLDER       copy this program there
 
 From inside of a member:
   trainyard-launch run COMMAND...       run a task on a free slot of any member; its output and exit code are ours
-  trainyard-launch submit COMMAND...    the same without waiting: says its number
+  trainyard-launch submit COMMAND...    the same without waiting: prints its number
   trainyard-launch wait TASK...         until they have ended; a line for each
-  trainyard-launch output TASK...       what they said (the last 64 KiB) and say, until they have ended
+  trainyard-launch output TASK...       their output (the last 64 KiB), until they have ended
   trainyard-launch cancel TASK...
   trainyard-launch tasks                all of them
   trainyard-launch batch                each line of the input is a task for /bin/sh

@@ -11,11 +11,11 @@ namespace trainyard::operator_ {
 FreeGpuMetrics::FreeGpuMetrics(telemetry::MetricsRegistry& registry, base::Executor& executor,
                                Offload offload, std::function<model::Snapshot()> snapshot)
     : free_(registry.gauge("trainyard_gpus_free",
-                           "GPUs of nodes that take pods which nothing holds or has reserved.")),
-      fragmentation_(registry.gauge(
-          "trainyard_fragmentation_ratio",
-          "Free GPUs that a member drawn at random from all jobs cannot use where they are, as a part of "
-          "all that are free; 0 where none is free or no job asks for any.")),
+                           "GPUs of schedulable nodes that are neither held nor reserved.")),
+      fragmentation_(
+          registry.gauge("trainyard_fragmentation_ratio",
+                         "Free GPUs that a member drawn at random from all jobs cannot use where they are, "
+                         "as a part of all free GPUs; 0 if none is free or no job requests any.")),
       executor_(executor),
       offload_(std::move(offload)),
       snapshot_(std::move(snapshot)) {}

@@ -64,7 +64,8 @@ void InstallationCheck::addLease() {
                             if (!answer) return judged(answer.error().message);
                             const auto lease = codec::decodeLease(answer->body);
                             if (!lease) return judged(lease.error().message);
-                            if (lease->record.holderIdentity.empty()) return judged("nobody holds the Lease");
+                            if (lease->record.holderIdentity.empty())
+                              return judged("the Lease has no holder");
                             const std::string& time = lease->record.renewTime;
                             if (renewed_.empty()) renewed_ = time;
                             judged(time == renewed_ ? fmt::format("{} has not renewed the Lease since {}",
@@ -100,12 +101,13 @@ void InstallationCheck::askNext() {
 void InstallationCheck::answered(const std::string& problem) {
   const std::string& what = questions_[next_].what;
   if (problem.empty()) {
-    log_.info("well", {{"what", what}});
+    log_.info("check passed", {{"what", what}});
     ++next_;
     return askNext();
   }
   if (executor_.now() >= latest_) {
-    return done_(base::fail(base::ErrorCode::kUnavailable, fmt::format("not so: {}: {}", what, problem)));
+    return done_(
+        base::fail(base::ErrorCode::kUnavailable, fmt::format("check failed: {}: {}", what, problem)));
   }
   timer_ = executor_.postAfter(kAgain, [this] { askNext(); });
 }

@@ -34,8 +34,7 @@ int main(int argc, char** argv) {
   app.add_option("--listen", options.metrics.listen, "address and port of /metrics, /healthz and /readyz")
       ->capture_default_str();
   app.add_flag("--metrics-secure", options.metrics.secure,
-               "serve these by HTTPS, and /metrics only to those whose token may get it, as the API server "
-               "says");
+               "serve these by HTTPS, and /metrics only with a token that the API server allows to get it");
   app.add_option("--metrics-tls-cert", options.metrics.tls.certificate,
                  "with it: its certificate chain, PEM; while there are no such files, one made at the start");
   app.add_option("--metrics-tls-key", options.metrics.tls.privateKey, "with it: its private key, PEM");
@@ -44,17 +43,18 @@ int main(int argc, char** argv) {
   app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");
   app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
-  app.add_option("--scheduler-name", options.schedulerName,
-                 "schedulerName of the pods, where not the cluster's default scheduler calls the extender");
+  app.add_option(
+      "--scheduler-name", options.schedulerName,
+      "schedulerName of the pods, if another scheduler than the cluster's default one calls the extender");
   app.add_option(
       "--launcher-image", options.launcherImage,
       "image of trainyard-launch, for jobs with checkpoint.mode Launcher; without it these are refused");
   app.add_option(
       "--policy", options.policyFile,
-      "the cluster's policy, a YAML file; read again when it changes. Without it the defaults hold");
+      "the cluster's policy, a YAML file; read again when it changes. Without it the defaults apply");
   app.add_option(
       "--policy-configmap", options.policyConfigMap,
-      "the ConfigMap of --namespace that this file is of: Events tell there what is wrong with it");
+      "the ConfigMap in --namespace that holds this file: its Events report what is wrong with the file");
   app.add_option(
       "--console", options.console.listen,
       "address and port of the web console, a loopback one unless it has a certificate; without it "
@@ -68,16 +68,16 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
   app.add_flag("--end-all-jobs", endJobs,
-               "delete every TrainingJob, wait until all are gone, for five minutes at most, and end");
+               "delete every TrainingJob, wait until all are gone, for five minutes at most, and exit");
   trainyard::operator_::CheckOptions check;
   bool checks = false;
   app.add_flag("--check-installation", checks,
-               "ask whether this installation works, for a minute at most, and end: what `helm test` runs");
+               "check whether this installation works, for a minute at most, and exit: `helm test` runs it");
   app.add_option("--check-extender", check.extenderUrl, "with it: the extender's address, https://HOST:PORT");
   app.add_option("--check-server-name", check.serverName, "with it: the name in the extender's certificate");
   app.add_option("--check-tls", check.tlsFolder, "with it: folder of a client's tls.crt, tls.key and ca.crt");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
-  app.add_option("--log-format", logFormat, "json, or text for who reads along")->capture_default_str();
+  app.add_option("--log-format", logFormat, "json, or text for people")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -39,7 +39,7 @@ void PlanExecutor::tellMember(const StepPtr& step, const core::TellMember& actio
           case ErrorCode::kInvalid:
           case ErrorCode::kForbidden:
             deps_.log.warning(
-                "a member could not be told of its job's size",
+                "a member could not be notified of its job's size",
                 {{"namespace", action.pod.ns}, {"pod", action.pod.name}, {"error", answer.error().message}});
             return partDone(step, true);
           default: return wordFailed(step, action, answer.error());
@@ -55,7 +55,7 @@ void PlanExecutor::wordFailed(const StepPtr& step, const core::TellMember& actio
                        error.code != ErrorCode::kUnauthorized && error.code != ErrorCode::kCancelled;
   const bool timeIsOver = deps_.executor.wallNow() >= step->decision.job->status.gang.proposal->deadline;
   if (!reached || !timeIsOver) return partDone(step, false);
-  deps_.log.warning("a member could not be told of its job's size in time",
+  deps_.log.warning("a member could not be notified of its job's size in time",
                     {{"namespace", action.pod.ns}, {"pod", action.pod.name}, {"error", error.message}});
   partDone(step, true);
 }
@@ -63,7 +63,7 @@ void PlanExecutor::wordFailed(const StepPtr& step, const core::TellMember& actio
 // The kubelet has updated the pod meanwhile, which the watch may not show yet.
 void PlanExecutor::tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts) {
   if (conflicts > kMostConflicts)
-    return wordFailed(step, action, {ErrorCode::kConflict, "it changes all the time"});
+    return wordFailed(step, action, {ErrorCode::kConflict, "it changes constantly"});
   deps_.api.get(kube::kPods.object(action.pod.ns, action.pod.name),
                 guarded([this, step, action, conflicts](const Answer& answer) {
                   if (answer) {

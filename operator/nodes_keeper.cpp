@@ -29,10 +29,9 @@ constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(50);
 
 telemetry::Counter results(telemetry::MetricsRegistry& metrics, const char* result) {
-  return metrics.counter(
-      "trainyard_node_requests_total",
-      "Requests for the nodes of a gang, by what came of them: made, Provisioned, or failed.",
-      {{"result", result}});
+  return metrics.counter("trainyard_node_requests_total",
+                         "Requests for the nodes of a gang, by outcome: made, Provisioned, or failed.",
+                         {{"result", result}});
 }
 
 // True for transient errors: the same request may succeed when repeated.
@@ -58,7 +57,7 @@ NodesKeeper::NodesKeeper(Dependencies dependencies)
       asked_(results(deps_.metrics, "asked")),
       provisioned_(results(deps_.metrics, "provisioned")),
       failed_(results(deps_.metrics, "failed")),
-      open_(deps_.metrics.gauge("trainyard_node_requests_open", "Jobs that nodes are asked for now.")) {
+      open_(deps_.metrics.gauge("trainyard_node_requests_open", "Jobs for which nodes are requested now.")) {
   deps_.cache.jobs.onChange(
       [this](const auto& before, const auto& after) { note((after ? after : before)->key, after); });
   requests_.onChange([this](const auto&, const auto&) { lookSoon(); });
@@ -310,7 +309,7 @@ void NodesKeeper::ask(const Asking& asking) {
       [this, job, attempt = asking.attempt, fresh = asking.fresh](const base::Result<void>& result) {
         if (result) {
           if (fresh) asked_.increment();
-          deps_.log.info("nodes asked for", {{"job", fmt::format("{}", job->key)}, {"attempt", attempt}});
+          deps_.log.info("nodes requested", {{"job", fmt::format("{}", job->key)}, {"attempt", attempt}});
           return free(job->key);
         }
         if (passes(result.error().code)) return free(job->key, kRetry);
@@ -405,7 +404,7 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
   jobs_[job->key].busy = true;
   run(calls, 0, [this, job, found, decision](const base::Result<void>& result) {
     if (!result) {
-      deps_.log.warning("a request for nodes could not be taken back",
+      deps_.log.warning("a request for nodes could not be withdrawn",
                         {{"job", fmt::format("{}", job->key)}, {"error", result.error().message}});
       return free(job->key, kRetry);
     }
@@ -426,7 +425,7 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
 // The request could not be made. It still counts as an attempt.
 void NodesKeeper::refused(const JobPtr& job, int attempt, const std::string& why) {
   jobs_[job->key].memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
-  deps_.log.warning("nodes cannot be asked for", {{"job", fmt::format("{}", job->key)}, {"error", why}});
+  deps_.log.warning("nodes cannot be requested", {{"job", fmt::format("{}", job->key)}, {"error", why}});
   tell(job, core::nodesRefused(policy_, attempt, why));
 }
 

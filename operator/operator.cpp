@@ -204,7 +204,7 @@ void Operator::setProvisioning(const model::ProvisioningPolicy& policy) {
 // These expressions were already compiled once, when the policy file was read.
 void Operator::takeFailureRules() {
   if (const auto taken = executor_.setFailureRules(options_.policy.failureRules); !taken)
-    deps_.log.error("failure rules are not taken", {{"error", taken.error().message}});
+    deps_.log.error("failure rules are not accepted", {{"error", taken.error().message}});
   executor_.setPreflight(options_.policy.preflight);
 }
 

@@ -17,7 +17,8 @@ double seconds(base::Instant::duration duration) { return std::chrono::duration<
 
 telemetry::Counter delays(telemetry::MetricsRegistry& registry, const char* cause) {
   return registry.counter("trainyard_job_delay_seconds_total",
-                          "What jobs have waited, in stretches that are over, by cause.", {{"cause", cause}});
+                          "Time for which jobs were pending, in waits that are over, by cause.",
+                          {{"cause", cause}});
 }
 
 bool reportedLately(const model::Job& job, base::WallTime now) {
@@ -40,8 +41,7 @@ const std::vector<double> kPhaseBounds = {0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 3
 telemetry::Histogram cyclePart(telemetry::MetricsRegistry& registry, const char* phase) {
   return registry.histogram(
       "trainyard_cycle_phase_duration_seconds",
-      "Time of one scheduling cycle by phase: reading caches, planning, handing over what is "
-      "to be written.",
+      "Time of one scheduling cycle by phase: reading caches, planning, handing over the writes.",
       kCycleBounds, {{"phase", phase}});
 }
 
@@ -102,34 +102,32 @@ OperatorMetrics::OperatorMetrics(telemetry::MetricsRegistry& registry)
       snapshotSeconds_(cyclePart(registry, "snapshot")),
       planSeconds_(cyclePart(registry, "plan")),
       applySeconds_(cyclePart(registry, "apply")),
-      oldestProposal_(
-          registry.gauge("trainyard_oldest_proposal_timestamp_seconds",
-                         "When the oldest change of a gang that is still under way began, in seconds "
-                         "since 1970; 0 without any.")),
+      oldestProposal_(registry.gauge("trainyard_oldest_proposal_timestamp_seconds",
+                                     "Start of the oldest change of a gang that is still in progress, in "
+                                     "seconds since 1970; 0 without any.")),
       placementSeconds_(registry.histogram(
           "trainyard_job_placement_seconds",
-          "From a TrainingJob's creation until its whole gang is bound for the first time.",
+          "Time from a TrainingJob's creation until its whole gang is bound for the first time.",
           kPlacementBounds)),
-      aborts_(
-          registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were given up.")),
+      aborts_(registry.counter("trainyard_gang_aborts_total", "Attempts to place a gang that were aborted.")),
       gpusAllocatable_(registry.gauge("trainyard_gpus_allocatable", "GPUs of all nodes.")),
-      gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of gangs that have their places.")),
-      fairnessLoss_(registry.gauge(
-          "trainyard_fairness_loss_ratio",
-          "How far queues are from what they are entitled to: the sum of differences, as a part of the most "
-          "it can be, twice the cluster.")),
+      gpusPlaced_(registry.gauge("trainyard_gpus_placed", "GPUs of placed gangs.")),
+      fairnessLoss_(registry.gauge("trainyard_fairness_loss_ratio",
+                                   "Distance of queues from their fair shares: the sum of differences, as a "
+                                   "part of its maximum, twice the cluster.")),
       suspectedNodes_(registry.gauge("trainyard_suspected_nodes",
-                                     "Nodes that are avoided because gangs failed there lately.")),
+                                     "Nodes that are avoided because gangs failed there recently.")),
       logReads_(registry.counter("trainyard_progress_reads_total",
-                                 "Logs of running jobs that were read for what they report.")),
+                                 "Logs of running jobs that were read for progress reports.")),
       logReadErrors_(registry.counter("trainyard_progress_read_errors_total",
                                       "Logs of running jobs that could not be read.")),
       progressReports_(registry.counter("trainyard_progress_reports_total",
                                         "Reads of logs that found a new progress report.")),
       reportingJobs_(registry.gauge("trainyard_reporting_jobs",
                                     "Running jobs that have reported progress within ten minutes.")),
-      stalledJobs_(registry.gauge("trainyard_stalled_jobs",
-                                  "Running jobs that were silent for longer than they may be.")),
+      stalledJobs_(registry.gauge(
+          "trainyard_stalled_jobs",
+          "Running jobs without a progress report or log line for longer than their spec allows.")),
       fairShareDelay_(delays(registry, "FairShare")),
       fragmentationDelay_(delays(registry, "Fragmentation")),
       resizes_(registry) {}
@@ -192,8 +190,7 @@ void OperatorMetrics::describe(const model::Snapshot& snapshot) {
   gpusAllocatable_.set(static_cast<double>(allocatable));
   gpusPlaced_.set(static_cast<double>(placed));
   publish(jobsByPhase_, phases, "trainyard_jobs", "TrainingJobs by phase.", "phase");
-  publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "TrainingJobs that wait, by reason.",
-          "reason");
+  publish(waitingByReason_, reasons, "trainyard_waiting_jobs", "Pending TrainingJobs, by reason.", "reason");
   resizes_.setShapeCosts(snapshot.policy.shapeCosts);
   describeProposals(snapshot);
   describeQueues(snapshot);
@@ -250,18 +247,18 @@ void OperatorMetrics::describeQueues(const model::Snapshot& snapshot) {
   }
   publishQueues(queueGpus_, gpus, "trainyard_queue_gpus", "GPUs that a queue and those below it hold.");
   publishQueues(queueShare_, share, "trainyard_queue_share_ratio",
-                "What a queue holds of its dominant resource, as a part of the cluster.");
+                "Share of the cluster that a queue holds of its dominant resource.");
   publishQueues(queueFairShare_, fairShare, "trainyard_queue_fair_share_ratio",
-                "What a queue is entitled to, as a part of the cluster.");
+                "Fair share of a queue, as a part of the cluster.");
   publishQueues(queueWaiting_, waiting, "trainyard_queue_waiting_jobs",
-                "Jobs of a queue and of those below it that wait for a place.");
+                "Pending jobs of a queue and of those below it.");
   publishQueues(queuePlaced_, placed, "trainyard_queue_placed_jobs",
-                "Jobs of a queue and of those below it that have their place.");
+                "Placed jobs of a queue and of those below it.");
   publishQueues(queueDeficit_, deficit, "trainyard_queue_guarantee_deficit_gpus",
-                "GPUs that a queue is guaranteed and does not hold while its jobs wait.");
+                "GPUs that a queue is guaranteed and does not hold while its jobs are pending.");
   publishQueues(
       queueOldest_, oldest, "trainyard_queue_oldest_waiting_timestamp_seconds",
-      "Since when the job waits that has waited longest in a queue, in seconds since 1970; 0 without any.");
+      "Since when the longest pending job of a queue is pending, in seconds since 1970; 0 without any.");
   forgetQueues(snapshot);
 }
 
@@ -350,8 +347,7 @@ void OperatorMetrics::notePlacement(const model::Job& before, const model::JobSt
     found = queueWaits_
                 .emplace(queue, registry_.histogram(
                                     kWaitSeconds,
-                                    "How long jobs waited in a queue for a place, each time that they "
-                                    "got one.",
+                                    "How long jobs of a queue were pending, each time that one was placed.",
                                     kPlacementBounds, {{"queue", queue}}))
                 .first;
   }
@@ -383,7 +379,7 @@ void OperatorMetrics::noteProposal(const model::Job& before, const model::JobSta
     const auto& was = before.status.gang.proposal;
     if (was && was->id == proposal->id) return;  // begun by an earlier leader
     registry_
-        .counter("trainyard_gang_changes_total", "Changes of gangs that were begun, by kind.",
+        .counter("trainyard_gang_changes_total", "Changes of gangs that were started, by kind.",
                  {{"kind", std::string(kindName(proposal->kind))}})
         .increment();
     return;
@@ -398,9 +394,8 @@ void OperatorMetrics::noteStop(const model::JobStatus& before, const model::JobS
   const auto count = [this](const char* cause) {
     registry_
         .counter("trainyard_gang_stops_total",
-                 "Gangs that were stopped before their end, by cause: Preempted (waits again), Moved (starts "
-                 "elsewhere at "
-                 "once), Suspended, Failed (starts anew).",
+                 "Gangs that were stopped before their end, by cause: Preempted (waits again), Moved "
+                 "(restarts elsewhere at once), Suspended, Failed (restarts).",
                  {{"cause", cause}})
         .increment();
   };
@@ -423,7 +418,7 @@ void OperatorMetrics::noteFailure(const model::JobStatus& before, const model::J
   if (!after.lastFailure || after.lastFailure == before.lastFailure) return;
   const std::string failure(model::toString(after.lastFailure->failure));
   registry_
-      .counter("trainyard_failures_total", "Gangs that failed, by class and by what was done about it.",
+      .counter("trainyard_failures_total", "Gangs that failed, by class and action.",
                {{"class", failure}, {"action", after.lastFailure->action}})
       .increment();
   const auto runs = std::find_if(before.conditions.begin(), before.conditions.end(), [](const auto& each) {
@@ -434,16 +429,15 @@ void OperatorMetrics::noteFailure(const model::JobStatus& before, const model::J
       std::max(now - runs->lastTransition, base::WallTime::duration::zero());
   registry_
       .counter("trainyard_failed_gpu_seconds_total",
-               "GPU time of the starts that failed, by class: lost but for what a checkpoint kept.",
+               "GPU time of the runs that failed, by class: lost except for what a checkpoint kept.",
                {{"class", failure}})
       .increment(ran.count() * static_cast<double>(before.gpus));
   if (!endedForGood(*after.lastFailure)) return;
   registry_
-      .counter(
-          "trainyard_saved_gpu_seconds_total",
-          "GPU time that one more try of what would have failed again would have cost, by class: as much as "
-          "the try that failed.",
-          {{"class", failure}})
+      .counter("trainyard_saved_gpu_seconds_total",
+               "GPU time saved by not repeating runs that would have failed again, by class: as much as the "
+               "failed run used.",
+               {{"class", failure}})
       .increment(ran.count() * static_cast<double>(before.gpus));
 }
 

@@ -284,7 +284,7 @@ void PlanExecutor::tellOwnVariables(const StepPtr& step) {
   }
   if (said.empty()) return;
   deps_.events.record(job, {false, "OwnVariables",
-                            fmt::format("The template's own variables win over those of the framework: {}",
+                            fmt::format("The template's variables override those of the framework: {}",
                                         fmt::join(said, "; "))});
 }
 
@@ -321,7 +321,7 @@ void PlanExecutor::checkOwner(const StepPtr& step, const kube::ResourceType& typ
                   }
                   if (!meta || meta->controllerUid != owner.uid.str()) {
                     refuseCreation(step, "NameTaken",
-                                   fmt::format("{} \"{}\" in namespace {} belongs to somebody else",
+                                   fmt::format("{} \"{}\" in namespace {} is not owned by this TrainingJob",
                                                type.plural, name, owner.key.ns));
                   }
                   partDone(step, true);
@@ -401,7 +401,8 @@ void PlanExecutor::readMember(const StepPtr& step, const std::string& name) {
                   if (pod && !ours && core::isOfFormerJob(*pod, *step->decision.job))
                     return formerPodInTheWay(step, answer->body);
                   if (!ours) {
-                    refuseCreation(step, "NameTaken", fmt::format("pod {} belongs to somebody else", key));
+                    refuseCreation(step, "NameTaken",
+                                   fmt::format("pod {} is not owned by this TrainingJob", key));
                     return partDone(step, true);
                   }
                   deps_.cache.pods.applyWrite(answer->body, kube::WriteKind::kCreate);
@@ -420,7 +421,7 @@ void PlanExecutor::formerPodInTheWay(const StepPtr& step, const std::string& pod
   if (singles_.made(job.key) != nullptr) {
     singles_.forget(job.key);
   } else {
-    refuseCreation(step, "NameTaken", "a pod of the TrainingJob that had this name before is still ending");
+    refuseCreation(step, "NameTaken", "a pod of an earlier TrainingJob of this name is still terminating");
   }
   partDone(step, true);
 }
@@ -540,7 +541,7 @@ void PlanExecutor::strip(const core::DeletePod& action, const std::pair<model::U
                   const auto patch = answer ? codec::encodeStrippingPatch(action.uid, answer->body)
                                             : tl::unexpected(base::Error(answer.error()));
                   if (!patch) return done(false);
-                  deps_.log.warning("too large to be deleted: what was added to it is taken away",
+                  deps_.log.warning("too large to be deleted: what was added to it is removed",
                                     {{"namespace", action.pod.ns}, {"pod", action.pod.name}});
                   deps_.metrics.countWrite("pods");
                   deps_.api.patch(kube::PatchType::kMerge, path, *patch,

@@ -46,7 +46,7 @@ void PlanExecutor::execute(const core::Plan& plan) {
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
-    deps_.log.info("sweeping a pod whose TrainingJob is gone",
+    deps_.log.info("deleting a pod of a TrainingJob that no longer exists",
                    {{"namespace", orphan.pod.ns}, {"pod", orphan.pod.name}});
     deletePod(orphan, [](bool) {});
   }
@@ -184,11 +184,10 @@ void PlanExecutor::tell(const Step& step) {
 void PlanExecutor::shrink(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
   step->shrunk = true;
-  deps_.log.warning("too large to be written: its labels and annotations are taken away",
+  deps_.log.warning("too large to be written: its labels and annotations are removed",
                     {{"namespace", job.key.ns}, {"job", job.key.name}});
-  deps_.events.record(job,
-                      {true, "TooLargeToWrite",
-                       "nothing more can be written of this job: its labels and annotations were removed"});
+  deps_.events.record(job, {true, "TooLargeToWrite",
+                            "the job was too large to be written: its labels and annotations were removed"});
   deps_.metrics.countWrite("trainingjobs");
   deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeStrippingPatch(job),
                   guarded([this, step](const Answer&) { reread(step, Reread::kAfterConflict); }));

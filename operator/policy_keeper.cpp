@@ -11,8 +11,8 @@ namespace {
 constexpr std::chrono::seconds kLook{2};
 
 telemetry::Counter reloads(telemetry::MetricsRegistry& metrics, const char* result) {
-  return metrics.counter("trainyard_policy_reloads_total",
-                         "Changes of the policy file, by what came of them.", {{"result", result}});
+  return metrics.counter("trainyard_policy_reloads_total", "Changes of the policy file, by outcome.",
+                         {{"result", result}});
 }
 
 }  // namespace
@@ -66,13 +66,13 @@ void PolicyKeeper::look() {
   if (!file) return noteRefused(file.error().message);
   if (file->policy.gpuResources != file_.policy.gpuResources)
     return noteRefused(
-        path_ + ": gpuResources: is taken when a program starts; restart the operator and the extender");
+        path_ + ": gpuResources: is read only when a program starts; restart the operator and the extender");
   const bool mended = !complaint_.empty();
   complaint_.clear();
   lastGood_.set(1);
   if (text_ == before && !mended) return;
   taken_.increment();
-  log_.info("policy taken", {{"file", path_}, {"changed", *file != file_ ? "yes" : "no"}});
+  log_.info("policy loaded", {{"file", path_}, {"changed", *file != file_ ? "yes" : "no"}});
   if (*file == file_) return;
   file_ = std::move(*file);
   if (callbacks_.taken) callbacks_.taken(file_);
@@ -83,7 +83,7 @@ void PolicyKeeper::noteRefused(const std::string& why) {
   complaint_ = why;
   refused_.increment();
   lastGood_.set(0);
-  log_.error("policy not taken; the last good one stays", {{"error", why}});
+  log_.error("policy not accepted; the last valid one stays in effect", {{"error", why}});
   if (callbacks_.refused) callbacks_.refused(why);
 }
 

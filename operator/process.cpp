@@ -122,7 +122,7 @@ class Process {
     });
     health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
       if (loop_.now() - lastBeat_.load() < kStuck) return {};
-      return base::fail(base::ErrorCode::kInternal, "the event loop has not moved for a long time");
+      return base::fail(base::ErrorCode::kInternal, "the event loop has been blocked for a long time");
     });
     auto server = telemetry::MetricsServer::start(
         options_.metrics, {metrics_, health_, connection_->api(), loop_, log_.named("metrics")});

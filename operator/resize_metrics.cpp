@@ -31,21 +31,21 @@ std::string causeOf(model::SizeOwner owner) {
 
 ResizeMetrics::ResizeMetrics(telemetry::MetricsRegistry& registry)
     : registry_(registry),
-      utilization_(registry.gauge("trainyard_resize_utilization_ratio",
-                                  "GPUs that are held once the last decision on sizes has come true, as a "
-                                  "part of all.")),
+      utilization_(registry.gauge(
+          "trainyard_resize_utilization_ratio",
+          "GPUs that are held once the last decision on sizes is in effect, as a part of all.")),
       fairnessLoss_(registry.gauge("trainyard_resize_fairness_loss_ratio",
-                                   "How far elastic gangs were from their fair shares at the last decision "
-                                   "on sizes: the sum of differences, as a part of the most it can be.")),
-      bound_(registry.gauge("trainyard_resize_bound_ratio",
-                            "What the last decision on sizes is worth, as a part of what no sizes could "
-                            "exceed.")),
+                                   "Distance of elastic gangs from their fair shares at the last decision on "
+                                   "sizes: the sum of differences, as a part of its maximum.")),
+      bound_(
+          registry.gauge("trainyard_resize_bound_ratio",
+                         "Value of the last decision on sizes, as a part of an upper bound for all sizes.")),
       adjustments_(registry.counter("trainyard_resize_adjustments_total",
-                                    "Gangs that got another size by decision of the cluster.")),
-      speedRatio_(registry.histogram("trainyard_resize_speed_ratio",
-                                     "Speed that a job first reported at a size, as a part of what was "
-                                     "expected of that size by what was known of others.",
-                                     kRatioBounds)) {}
+                                    "Gangs that were resized by decision of the cluster.")),
+      speedRatio_(registry.histogram(
+          "trainyard_resize_speed_ratio",
+          "Speed that a job first reported at a size, as a part of the speed predicted from its other sizes.",
+          kRatioBounds)) {}
 
 void ResizeMetrics::noteSizes(const std::optional<core::SizeTerms>& terms) {
   if (!terms) return;
@@ -75,8 +75,8 @@ void ResizeMetrics::noteResult(const model::Job& before, const model::JobStatus&
   if (!failed && !done) return;
   registry_
       .counter("trainyard_resizes_total",
-               "Gangs that were to get another size, by who decided it (User, Cluster, Preemption), "
-               "direction, way and outcome.",
+               "Resizes of gangs, by origin of the decision (User, Cluster, Preemption), direction, way and "
+               "outcome.",
                {{"cause", causeOf(before.status.resize.decidedBy)},
                 {"direction", was->to > was->from ? "Grow" : "Shrink"},
                 {"way", was->anew ? "Restart" : "Live"},
@@ -92,8 +92,8 @@ void ResizeMetrics::notePause(const model::Job& before, const model::JobStatus& 
   const bool anew = core::resizeWay(before.spec) == core::ResizeWay::kAnew;
   registry_
       .histogram("trainyard_resize_pause_seconds",
-                 "How long all members of a gang stood still for another size, by way; of those that are "
-                 "resized live as they report it.",
+                 "How long all members of a gang paused for a resize, by way; for live resizes as the gang "
+                 "reports it.",
                  kPauseBounds, {{"way", anew ? "Restart" : "Live"}})
       .observe(static_cast<double>(is.front()) / 1000);
 }

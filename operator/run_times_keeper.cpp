@@ -70,7 +70,7 @@ void RunTimesKeeper::taken(const Answer& answer) {
   }
   resourceVersion_ = stored->resourceVersion;
   if (!stored->complaint.empty()) {
-    deps_.log.warning("run times forgotten: what is stored cannot be used",
+    deps_.log.warning("run times reset: the stored ones cannot be used",
                       {{"configMap", options_.ns + "/" + options_.name}, {"error", stored->complaint}});
     unwritten_ = true;
   }

@@ -165,7 +165,7 @@ Outcome readOutcome(const Field& field) {
   for (const auto& [outcome, word] : kOutcomes) {
     if (word == field.text()) return outcome;
   }
-  field.refuse("is no outcome that this version knows");
+  field.refuse("is not an outcome known to this version");
   return Outcome::kWaits;
 }
 

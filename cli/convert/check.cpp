@@ -38,13 +38,13 @@ std::string refusalOf(const Json& job) {
   return status.is_object() ? status.value("message", response.body) : response.body;
 }
 
-// Notes values such as "template.spec.containers[0].env[1].value: true is no text". YAML parses yes, off and
+// Notes values such as "template.spec.containers[0].env[1].value: true is not text". YAML parses yes, off and
 // 010 as other types, and the API server accepts only texts for these fields of a pod.
 void checkTexts(const Json& value, const std::string& path, std::vector<Note>& notes) {
   if (value.is_string() || value.is_null()) return;
   notes.push_back(
       {Severity::kCannotWork,
-       plainText(fmt::format("{}: {} is no text: write it in quotes", path, value.dump()), false)});
+       plainText(fmt::format("{}: {} is not text: write it in quotes", path, value.dump()), false)});
 }
 
 void checkEach(const Json& object, const char* key, const std::string& path, std::vector<Note>& notes) {

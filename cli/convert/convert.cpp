@@ -136,7 +136,7 @@ std::string namesThatAreNoText(const Json& whole) {
   for (const char* key : {"name", "generateName", "namespace"}) {
     const Json value = get(whole, "metadata", key);
     if (!value.is_null() && !value.is_string())
-      return fmt::format("metadata.{}: {} is no text: write it in quotes", key, value.dump());
+      return fmt::format("metadata.{}: {} is not text: write it in quotes", key, value.dump());
   }
   return {};
 }

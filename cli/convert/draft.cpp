@@ -123,7 +123,7 @@ RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, 
   } else if (!replicas.is_null()) {
     role.replicas = replicas;
     cannotWork(
-        fmt::format("role {}: replicas is {}, which is no number: {}", name, wordOf(replicas),
+        fmt::format("role {}: replicas is {}, which is not a number: {}", name, wordOf(replicas),
                     isPlaceholder(replicas) ? "it stays for whatever is to replace it" : "write a number"));
   }
   roles_.push_back(std::move(role));

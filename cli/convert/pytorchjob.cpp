@@ -272,7 +272,7 @@ class PyTorchJob {
     }
     if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
       draft_.kept(
-          "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no gang holds places by halves");
+          "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no part of a gang holds nodes");
   }
 
   // An elastic job without a master succeeds with the first of its workers.

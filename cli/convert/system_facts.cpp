@@ -59,10 +59,9 @@ constexpr std::array kPyTorchFields{
     Fact{"spec.runPolicy.schedulingPolicy.priorityClass", kKept, "`priorityClassName`"},
     Fact{"spec.runPolicy.schedulingPolicy.minAvailable", kKept,
          "`gang.minAvailable` where it is below the number of pods"},
-    Fact{"spec.runPolicy.schedulingPolicy.minResources", kKept,
-         "nothing: a gang starts when there is room for its pods"},
+    Fact{"spec.runPolicy.schedulingPolicy.minResources", kKept, "nothing: a gang starts when its pods fit"},
     Fact{"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds", kKept,
-         "nothing: it bounds how long half a gang may hold places, and no gang does"},
+         "nothing: it bounds how long a part of a gang may hold nodes, and none does"},
 };
 
 constexpr std::array kPyTorchBehaviours{
@@ -143,7 +142,7 @@ constexpr std::array kTrainFields{
     Fact{"runtime.spec.mlPolicy.jax", kKept, "`framework: JAX`"},
     Fact{"runtime.spec.mlPolicy.xgboost", kKept, "variables `DMLC_*`"},
     Fact{"runtime.spec.podGroupPolicy.coscheduling", kKept,
-         "nothing: a gang starts as a whole, and holds no places by halves"},
+         "nothing: a gang starts as a whole, and no part of one holds nodes"},
     Fact{"runtime.spec.podGroupPolicy.volcano.networkTopology", kLost, "nothing: name a level in `locality`"},
     Fact{"runtime.spec.template.metadata", kKept, "nothing: it is the JobSet's, which is not made"},
     Fact{"runtime.spec.template.spec.network", kKept, "nothing: members have names in any case"},

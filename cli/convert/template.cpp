@@ -115,10 +115,9 @@ void TemplateCleaner::cleanTop(RoleDraft& role) {
     const bool said = !get(meta, key.c_str()).is_null();
     meta.erase(key);
     if (key == "finalizers")
-      draft_.lost(
-          fmt::format("role {}: template.metadata.finalizers: not carried over; a pod that ends must "
-                      "not keep its place",
-                      role.name));
+      draft_.lost(fmt::format(
+          "role {}: template.metadata.finalizers: not carried over; an ended pod must not keep its node",
+          role.name));
     else if (said && key != "creationTimestamp")
       draft_.kept(fmt::format("role {}: template.metadata.{}: left out, members are named by the operator",
                               role.name, key));
@@ -178,7 +177,7 @@ void TemplateCleaner::takeKueue(RoleDraft& role) {
       } else if (name == "podset-required-topology") {
         require(value, said);
       } else if (name == "podset-preferred-topology") {
-        draft_.kept(said + ": left out, the closest place is taken anyway");
+        draft_.kept(said + ": left out, the closest nodes are chosen anyway");
       } else {
         draft_.lost(said + ": not carried over");
       }

@@ -121,7 +121,7 @@ class VolcanoJob {
     const std::string text = textOf(get(spec_, "runningEstimate"));
     if (text.empty()) return;
     const auto estimate = codec::parseDuration(text);
-    if (!estimate) return draft_.lost(fmt::format("spec.runningEstimate: {} is no duration", text));
+    if (!estimate) return draft_.lost(fmt::format("spec.runningEstimate: {} is not a duration", text));
     draft_.set("estimate", "durationSeconds", std::max<std::int64_t>(estimate->count() / 1000, 1));
   }
 

@@ -63,7 +63,7 @@ class Charges(Abuse):
         self.create_queue("owner", guaranteed={GPU: 32})
         self.create_queue("borrower")
         self.runs("lent", replicas=4, queue="borrower")
-        with self.assertRaisesRegex(ApiException, "while the job has its places"):
+        with self.assertRaisesRegex(ApiException, "while the job has assigned nodes"):
             self.patch("lent", {"preemptible": False})
         support.create_job(self.others, job("own", replicas=4, queue="owner"))
         wait_phase(self.jobs, self.others, "own", "Running")
@@ -76,7 +76,7 @@ class Charges(Abuse):
         support.create_job(self.namespace, firm)
         wait_phase(self.jobs, self.namespace, "firm", "Running")
         for later in (86400, None):
-            with self.assertRaisesRegex(ApiException, "can only be lowered while the job has its places"):
+            with self.assertRaisesRegex(ApiException, "can only be lowered while the job has assigned nodes"):
                 self.patch("firm", {"run": {"activeDeadlineSeconds": later}})
         self.patch("firm", {"run": {"activeDeadlineSeconds": 300}})
         support.delete_job(self.namespace, "firm")
@@ -169,7 +169,7 @@ class Names(Abuse):
         self.hold("again")
         uid = self.again("again", replicas=1)
         said = self.waits((self.namespace, "again"), "CleaningUp")
-        self.assertIn("of the TrainingJob that had this name before", said["message"])
+        self.assertIn("of an earlier TrainingJob of this name", said["message"])
         time.sleep(5)
         self.let_go("again")
         begun = time.monotonic()

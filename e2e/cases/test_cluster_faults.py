@@ -53,7 +53,7 @@ class ClusterFaultsTest(support.Case):
             try:
                 told = jobs.wait(lambda all_: pending(all_.get((self.namespace, "kept"))).get("message"),
                                  "its record is cleared")
-                self.assertIn("kept by finalizer example.com/hold", told)
+                self.assertIn("waits for finalizer example.com/hold", told)
                 self.assertNotIn("placed", jobs.objects[(self.namespace, "kept")]["status"].get("gang", {}))
             finally:
                 kubectl("patch", "tj", "-n", self.namespace, "kept", "--type=merge", "-p",

@@ -266,7 +266,7 @@ class Strangers(support.Case):
                 support.core().create_namespaced_pod(self.namespace, body)
             self.wait_refused(pods, "third", "reserved for gangs")
             self.wait_refused(pods, "there",
-                              "trainyard: wants 1 nvidia.com/gpu, has 0 free beside 8 reserved for gangs")
+                              "trainyard: needs 1 nvidia.com/gpu, has 0 free beside 8 reserved for gangs")
 
             given().kill("kube-scheduler", signal.SIGCONT)
             wait_phase(jobs, self.namespace, "starting", "Running")

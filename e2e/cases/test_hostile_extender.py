@@ -238,7 +238,7 @@ class Strangers(unittest.TestCase):
     def test_another_client_of_the_same_CA_is_answered_nothing(self):
         certificates.issue(pki(), "neighbour", "client", "/CN=system:kube-scheduler-2", ca="extender-ca")
         with connect(port(), client.tls(pki(), "neighbour")) as sock:
-            self.assertEqual((403, "this client certificate is somebody else's\n"), ask(sock, FILTER, question("a", nodes())))
+            self.assertEqual((403, "this client certificate has another common name\n"), ask(sock, FILTER, question("a", nodes())))
 
     def test_the_servers_own_certificate_is_no_clients(self):
         self.refused(client.tls(pki(), "extender"), "")

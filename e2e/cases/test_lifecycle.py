@@ -161,7 +161,7 @@ class Lifecycle(support.Case):
             try:
                 done = self.drain(node, "--timeout", "50")
                 self.assertEqual((done.returncode, done.stderr), (1, ""))
-                self.assertIn("1 of 2 gangs stay in the way", done.stdout)
+                self.assertIn("1 of 2 gangs block the drain", done.stdout)
                 self.assertEqual(restarts(jobs.objects[(self.namespace, "begins")]), {})
                 jobs.wait(lambda all_: restarts(all_[(self.namespace, "saves")]), "it starts anew")
                 done = self.drain(node, "--force", "--timeout", "50")

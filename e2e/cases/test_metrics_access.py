@@ -140,7 +140,7 @@ class MetricsAccessTest(support.Case):
         given().kill("kube-apiserver", signal.SIGSTOP)
         try:
             status, text = get(url, new)
-            self.assertEqual((503, "the API server cannot be asked who may get this\n"), (status, text))
+            self.assertEqual((503, "the API server cannot check permissions now\n"), (status, text))
             self.assertEqual(200, get(url, self.reader)[0])
             self.assertEqual(200, get(url.replace("/metrics", "/healthz"))[0])
         finally:

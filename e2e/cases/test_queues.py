@@ -196,7 +196,7 @@ class Policy(QueueCase):
         bad.write_text("ordring: fifo\n")
         binary, *flags = given().processes()[OPERATOR]["argv"]
         flags = [flag for flag in flags if not flag.startswith(("--listen", "--policy="))]
-        for path, says in ((bad, f"{bad}:1: ordring: is no key here"), ("/no/such/file", "/no/such/file: cannot be read")):
+        for path, says in ((bad, f"{bad}:1: ordring: is not a known key"), ("/no/such/file", "/no/such/file: cannot be read")):
             with self.subTest(path):
                 done = support.run([binary, *flags, "--listen=127.0.0.1:0", f"--policy={path}"], timeout=10)
                 self.assertEqual(1, done.returncode)

@@ -120,7 +120,7 @@ class Resize(support.Case):
                               (condition(all_[key], "Resizing") or {}).get("reason") == "Waiting" and all_[key],
                               "it has what there is room for, and says so")
         self.assertEqual(condition(item, "Resizing")["message"],
-                         "6 are asked for, it has 2: there is room for no more now")
+                         "6 are requested, it has 2: no more can start now")
         finish(self.namespace, "other")
         self.wait_size(name, 6)
 

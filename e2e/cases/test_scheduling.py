@@ -202,7 +202,7 @@ class Relaxation(SchedulingCase):
             prefers = self.submit("prefers", 2, locality={"levels": [{"level": "rack", "waitSeconds": 5}, {"level": "block"}]})
             said = jobs.wait(lambda all_: all_.get(prefers, {}).get("status", {}).get("pending", {}), "it holds out")
             self.assertEqual("WaitingForTopology", said["reason"])
-            self.assertIn(f"one block will do at {said['nextRelaxationTime'][:19]}", said["message"])
+            self.assertIn(f"accepts one block from {said['nextRelaxationTime'][:19]}", said["message"])
             started = wait_phase(jobs, self.namespace, "prefers", "Running")
             self.assertEqual(["n0003", "n0007"], nodes_of(started))
             self.assertGreaterEqual(placed_at(started), moment(said["nextRelaxationTime"]) - 1)

@@ -54,7 +54,7 @@ def draw_plans():
 
 def blocked_by(namespace, job):
     """How long such jobs take is learnt once a minute: from then on the words say when this one will end."""
-    return rf"blocked by {namespace}/{job} \(4 nodes(, until about \S+Z, as others of its kind)?\)"
+    return rf"blocked by {namespace}/{job} \(4 nodes(, until about \S+Z, estimated from similar jobs)?\)"
 
 
 class Invariant:

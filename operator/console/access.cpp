@@ -121,7 +121,7 @@ void Access::identify(const CallerPtr& caller) {
   if (executor_.now() < caller->identityUntil) return askRights(caller);
   if (caller->owner.known) return reviewToken(caller);
   if (strangers_.waiting() >= kMostStrangersWaiting)
-    return fail(caller, {base::ErrorCode::kThrottled, "too many unknown tokens are asked about"});
+    return fail(caller, {base::ErrorCode::kThrottled, "too many unknown tokens are being checked"});
   strangers_.acquire([this, caller] {
     if (!anybodyWaits(*caller)) return dismiss(caller);
     reviewToken(caller);
@@ -158,7 +158,7 @@ std::shared_ptr<Access::Answers> Access::answersOf(const std::string& identity) 
 // A caller with cached answers does not wait for its turn.
 void Access::askRights(const CallerPtr& caller) {
   if (!caller->owner.known)
-    return fail(caller, {base::ErrorCode::kUnauthorized, "the API server does not know this token"});
+    return fail(caller, {base::ErrorCode::kUnauthorized, "the API server does not accept this token"});
   caller->roundAt = executor_.now();
   if (caller->knowsAll(wideQuestions()) && caller->knowsAll(caller->namespaceQuestions()))
     return answer(caller);
@@ -170,7 +170,7 @@ void Access::askRights(const CallerPtr& caller) {
     askWide(caller);
   };
   if (!turns_.take(caller->tenant, begin))
-    fail(caller, {base::ErrorCode::kThrottled, "too many of this tenant's are asked about"});
+    fail(caller, {base::ErrorCode::kThrottled, "too many permissions of this tenant are being checked"});
 }
 
 void Access::askWide(const CallerPtr& caller) { ask(caller, wideQuestions(), &Access::askNamespaces); }

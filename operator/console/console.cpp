@@ -22,7 +22,7 @@ constexpr base::Instant::duration kRecount = seconds(30);  // for values that de
 constexpr base::Instant::duration kQuiet = seconds(15);    // then a comment is sent
 constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;
 constexpr const char* kJson = "application/json";
-constexpr const char* kNotSeen = "there is no such TrainingJob, or it is not yours to see";
+constexpr const char* kNotSeen = "there is no such TrainingJob, or you may not read it";
 constexpr const char* kNotRead = "the operator has not read the cluster yet";
 
 std::string valueOf(const std::vector<std::pair<std::string, std::string>>& query, std::string_view key) {
@@ -46,9 +46,9 @@ int statusOf(const base::Error& error) {
 // Does not reveal what went wrong between the console and the API server.
 std::string_view wordsOf(const base::Error& error) {
   switch (statusOf(error)) {
-    case 401: return "no token, or one that the API server does not know";
-    case 429: return "too many ask at once; try again in a moment";
-    default: return "the API server cannot be asked who may see what; try again in a moment";
+    case 401: return "no token, or one that the API server does not accept";
+    case 429: return "too many requests at once; try again in a moment";
+    default: return "the API server cannot check permissions now; try again in a moment";
   }
 }
 
@@ -73,14 +73,15 @@ struct Console::SentJobs {
 void Console::answer(net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {
   const bool simulates = request.path() == "/api/simulate";
   if (request.method != (simulates ? net::Method::kPost : net::Method::kGet))
-    return exchange->reply(refusal(405, simulates ? "only POST of jobs" : "only GET: the console reads"));
+    return exchange->reply(
+        refusal(405, simulates ? "only POST of jobs" : "only GET: the console is read-only"));
   if (const auto file = findPageFile(request.path()))
     return exchange->reply(makeAnswer(200, file->type, std::string(file->text)));
   const bool known = simulates || request.path() == "/api/stream" || request.path() == "/api/job" ||
                      request.path() == "/api/what-if";
   if (!known) return exchange->reply(refusal(404, "there is no such page"));
   const std::string token = net::bearerToken(request.headers);
-  if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
+  if (token.empty()) return exchange->reply(refusal(401, "a token is required: Authorization: Bearer TOKEN"));
   if (simulates) return answerSimulate(exchange, token, std::move(request));
   if (request.path() == "/api/stream") return openStream(exchange, token);
   const Query query = readQuery(request.query());
@@ -245,7 +246,7 @@ void Console::answerJob(const ExchangePtr& exchange, const std::string& token, c
       });
     };
     if (!eventTurns_.take(tenant, begin))
-      exchange->reply(refusal(429, "too many pages of jobs are asked for at once; try again in a moment"));
+      exchange->reply(refusal(429, "too many job pages are requested at once; try again in a moment"));
   });
 }
 
@@ -274,7 +275,7 @@ void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token
   wish.priority = valueOf(query, "priority");
   wish.preemptible = valueOf(query, "preemptible") == "true";
   wish.hours = numberOf(valueOf(query, "hours"));
-  if (!plainName(wish.ns)) return exchange->reply(refusal(400, "namespace: is missing, or no name"));
+  if (!plainName(wish.ns)) return exchange->reply(refusal(400, "namespace: is missing, or not a valid name"));
   withViewer(exchange, token, {wish.ns}, [this, exchange, wish](const Viewer& viewer) {
     if (!viewer.sees(wish.ns))
       return exchange->reply(refusal(403, "namespace: you may not read TrainingJobs there"));
@@ -303,7 +304,7 @@ void Console::answerSimulate(const ExchangePtr& exchange, const std::string& tok
       SentJobs{.json = std::move(request.body), .counts = std::move(request.countsBody)});
   withViewer(exchange, token, {}, [this, exchange, token, sent](const Viewer& viewer) {
     if (sent->json.size() > kMostTriedBytes)
-      return exchange->reply(refusal(413, "the jobs are larger than is taken at once"));
+      return exchange->reply(refusal(413, "the jobs are too large for one request"));
     Turn turn = turnOf(exchange, viewer);
     if (!turn) return;
     deps_.offload(

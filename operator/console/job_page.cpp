@@ -182,7 +182,7 @@ class Page {
     }
     if (status_.preemptions.count > 0)
       moments_.push_back({base::formatTime(status_.preemptions.last), "Preempted",
-                          fmt::format("made room for {}, {} in all",
+                          fmt::format("preempted for {}, {} in all",
                                       status_.preemptions.by ? fmt::format("{}", *status_.preemptions.by)
                                                              : std::string("others"),
                                       model::counted(status_.preemptions.count, "time"))});
@@ -227,8 +227,8 @@ class Page {
       const base::WallTime at = queued->lastTransition + steps[i].after;
       const std::string& level = facts_.domains->levels()[steps[i].widest].name;
       moments_.push_back({base::formatTime(at), "Relaxed",
-                          level.empty() ? "any place will do from now on"
-                                        : fmt::format("content with one {} from now on", level),
+                          level.empty() ? "any nodes are accepted from now on"
+                                        : fmt::format("one {} is accepted from now on", level),
                           at > facts_.snapshot.now});
     }
   }
@@ -237,10 +237,10 @@ class Page {
     if (!status_.pending || job_.finished()) return;
     if (status_.pending->nextRelaxation && job_.spec.locality.levels.empty())
       moments_.push_back({base::formatTime(*status_.pending->nextRelaxation), "Relaxed",
-                          "content with the next wider level", true});
+                          "the next wider level is accepted", true});
     if (status_.pending->estimatedStart)
       moments_.push_back({base::formatTime(*status_.pending->estimatedStart), "Expected start",
-                          "as far as anything tells", true});
+                          "by the estimates of the jobs ahead", true});
   }
 
   void writeMoments() {

@@ -119,7 +119,7 @@ base::Result<std::vector<JobPtr>> readTriedJobs(std::string_view json, core::Cyc
       return refuse(ErrorCode::kAlreadyExists,
                     fmt::format("job.metadata.name: TrainingJob {} exists already", job.key));
     if (isThere(job.key, jobs))
-      return refuse(ErrorCode::kInvalid, fmt::format("job.metadata.name: {} is there twice", job.key));
+      return refuse(ErrorCode::kInvalid, fmt::format("job.metadata.name: {} occurs twice", job.key));
     // The API server assigns no such uid, so no job has it.
     job.uid = model::Uid(fmt::format("({})", place));
     job.generation = 1;

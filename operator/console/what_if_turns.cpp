@@ -10,9 +10,9 @@ base::Result<std::shared_ptr<void>> WhatIfTurns::take(const std::string& tenant)
   othersSentAway_ = othersSentAway_ || (whose_ && *whose_ != tenant);
   if (whose_)
     return base::fail(base::ErrorCode::kThrottled,
-                      "another what-if is being worked out; try again in a moment");
+                      "another what-if is being computed; try again in a moment");
   if (rests_.contains(tenant))
-    return base::fail(base::ErrorCode::kThrottled, "others wait for theirs; try again in a moment");
+    return base::fail(base::ErrorCode::kThrottled, "other users come first; try again in a moment");
   whose_ = tenant;
   return std::shared_ptr<void>(this, [this, tenant, now, alive = alive_](void*) {
     if (*alive) end(tenant, now);

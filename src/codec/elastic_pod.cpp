@@ -94,7 +94,7 @@ void writeInstallContainer(JsonWriter& out, const JsonValue& first, std::string_
 
 std::string launchComplaint(const JsonValue& first, std::string_view image) {
   if (image.empty())
-    return "checkpoint.mode Launcher: the operator knows no image of trainyard-launch (--launcher-image)";
+    return "checkpoint.mode Launcher: the operator has no image of trainyard-launch (--launcher-image)";
   bool says = false;
   first.find("command").forEachElement([&](const JsonValue&) { says = true; });
   if (says) return {};

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxMembers = 10'000;
 void expectKeys(const Field& field, std::initializer_list<std::string_view> known) {
   field.forEachMember([&](std::string_view name, const Field& member) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      member.complain(fmt::format("is no key here; known are {}", fmt::join(known, ", ")));
+      member.complain(fmt::format("is not a known key; known are {}", fmt::join(known, ", ")));
   });
 }
 

@@ -34,7 +34,7 @@ void readPattern(const YamlField& field, std::string& into) {
   if (pattern.size() > kMaxPattern)
     return field.complain(fmt::format("must be {} bytes at most", kMaxPattern));
   if (const std::string wrong = base::patternError(pattern); !wrong.empty())
-    return field.complain(fmt::format("is no regular expression (RE2): {}", wrong));
+    return field.complain(fmt::format("is not a regular expression (RE2): {}", wrong));
   into = pattern;
 }
 

@@ -138,8 +138,8 @@ void checkWritten(const Field& roles, const model::Job& job) {
   if (templates > limits::kTemplateBytes) complainOfLarge(roles, "the templates together", templates);
   if (bytes > limits::kJobPodBytes) {
     roles.complain(fmt::format(
-        "the job's pods would have {} MiB together (replicas times template, with what every container is "
-        "told), at most {} are allowed: put what is large into a ConfigMap or an image",
+        "the job's pods would have {} MiB together (replicas times template, with the variables of every "
+        "container), at most {} are allowed: put what is large into a ConfigMap or an image",
         bytes >> 20, limits::kJobPodBytes >> 20));
   }
 }

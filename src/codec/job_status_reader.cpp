@@ -61,7 +61,7 @@ std::vector<model::Victim> readVictims(const Field& list) {
 template <typename Enum, std::size_t N>
 Enum readWord(const Field& field, const Words<Enum, N>& words) {
   const auto value = parseWord(words, field.required());
-  if (!value) field.refuse("is a word this version does not know");
+  if (!value) field.refuse("is a value unknown to this version");
   return value.value_or(words.front().second);
 }
 

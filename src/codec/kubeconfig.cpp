@@ -34,7 +34,7 @@ class YamlField {
     std::optional<YAML::Node> found;
     for (const auto& entry : node_) {
       if (!entry.first.IsScalar() || entry.first.Scalar() != key) continue;
-      if (found) complain(fmt::format("key \"{}\" is there twice", key));
+      if (found) complain(fmt::format("key \"{}\" occurs twice", key));
       found = entry.second;
     }
     return {found.value_or(YAML::Node(YAML::NodeType::Null)), path, *complaint_};

@@ -59,7 +59,7 @@ void refuseOthers(const Field& object, const std::array<std::string_view, N>& kn
   if (!object.present()) return;
   object.forEachMember([&](std::string_view name, const Field& member) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      member.complain("is no field of a profile");
+      member.complain("is not a field of a profile");
   });
 }
 
@@ -138,7 +138,7 @@ void readMeasurements(const Field& list, ModelProfile& profile) {
   if (profile.measurements.size() > kMostMeasurements)
     list.complain(fmt::format("must not have more than {} steps", kMostMeasurements));
   if (nodes > kMostNodes)
-    list.complain(fmt::format("must not tell of more than {} nodes in all, tells of {}", kMostNodes, nodes));
+    list.complain(fmt::format("must not have more than {} nodes in all, has {}", kMostNodes, nodes));
 }
 
 void addKnown(ModelProfile& profile) {

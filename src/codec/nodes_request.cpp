@@ -186,7 +186,7 @@ std::string encodeUnschedulable(base::WallTime now) {
   JsonWriter out;
   out.beginObject().key("status").beginObject().key("conditions").beginArray().beginObject();
   out.member("type", "PodScheduled").member("status", "False").member("reason", "Unschedulable");
-  out.member("message", "stands for a member of a gang that no node has room for");
+  out.member("message", "stands for a member of a gang that fits no node");
   out.member("lastTransitionTime", base::formatTime(now));
   out.endObject().endArray().endObject().endObject();
   return std::move(out).take();

@@ -127,8 +127,7 @@ void checkTerm(const Field& term, const RoleField& own, const std::vector<RoleFi
   if (!term["labelSelector"].present()) return;  // selects nothing
   const Field level = term["topologyKey"];
   if (level.text() != model::names::kHostnameLabel)
-    return level.refuse(
-        "must be kubernetes.io/hostname: how members lie to each other is for spec.locality to say");
+    return level.refuse("must be kubernetes.io/hostname: spec.locality decides how close members are");
   for (const std::string_view more :
        {"namespaces", "namespaceSelector", "matchLabelKeys", "mismatchLabelKeys"})
     checkAbsent(term[more]);
@@ -136,8 +135,8 @@ void checkTerm(const Field& term, const RoleField& own, const std::vector<RoleFi
   const auto apart = apartBy(term, job.ns);
   if (!apart || !selects(selector, own.labels)) {
     return selector.complain(
-        "must select the role's own pods, by their labels: members keep apart from each other only; "
-        "of others keep away by taints or labels of nodes");
+        "must select the role's own pods, by their labels: members keep apart from each other only; use "
+        "taints or node labels to keep away from other pods");
   }
   for (const RoleField& other : roles) {
     if (other.name == own.name || other.apart.contains(*apart) || !selects(selector, other.labels)) continue;
@@ -152,8 +151,8 @@ void checkSpread(const Field& constraint) {
   const Field otherwise = constraint["whenUnsatisfiable"];
   if (otherwise.text() == "ScheduleAnyway") return;
   otherwise.refuse(
-      "must be ScheduleAnyway: places are chosen for the whole gang; spec.locality says how close they must "
-      "be, "
+      "must be ScheduleAnyway: nodes are chosen for the whole gang; spec.locality decides how close they "
+      "must be, "
       "and required anti-affinity by kubernetes.io/hostname puts at most one member on a node");
 }
 

@@ -157,7 +157,7 @@ void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassNa
   podTemplate["metadata"]["labels"].forEachMember([](std::string_view name, const Field& label) {
     if (name.starts_with(kReservedPrefix)) label.complain("labels of trainyard.dev are set by the operator");
   });
-  checkAbsent(podTemplate["metadata"]["finalizers"], "a pod that ends must not keep its place");
+  checkAbsent(podTemplate["metadata"]["finalizers"], "an ended pod must not keep its node");
   const Field spec = podTemplate["spec"];
   if (!spec.present()) return spec.complain("is required");
   checkContainers(spec);

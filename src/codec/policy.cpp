@@ -106,7 +106,7 @@ void readGpuResources(const YamlField& field, std::vector<std::string>& into) {
                           !name.starts_with("requests.") && !name.starts_with(model::kGpuTypePrefix);
     if (!extended) return each.refuse("must be an extended resource such as nvidia.com/gpu");
     if (std::find(names.begin(), names.end(), name) != names.end())
-      return each.refuse("must be there once only");
+      return each.refuse("must occur only once");
     names.emplace_back(name);
   });
   if (names.empty()) return field.complain("must name a resource");
@@ -209,7 +209,7 @@ void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into)
       return earlier.nodes == cost.nodes && earlier.gpusPerNode == cost.gpusPerNode;
     });
     if (again)
-      each.complain(fmt::format("{} nodes with {} GPUs each are there twice", cost.nodes, cost.gpusPerNode));
+      each.complain(fmt::format("{} nodes with {} GPUs each occur twice", cost.nodes, cost.gpusPerNode));
     into.push_back(cost);
   });
 }

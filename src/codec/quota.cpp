@@ -36,7 +36,7 @@ std::string_view whyNoResource(std::string_view name) {
   const bool extended = slash != std::string_view::npos && slash != 0 && slash + 1 < name.size() &&
                         name.find('/', slash + 1) == std::string_view::npos;
   if (extended && !name.starts_with("requests.")) return {};
-  return "is no resource that pods request: cpu, memory, ephemeral-storage, pods, or a name such as "
+  return "is not a resource that pods request: cpu, memory, ephemeral-storage, pods, or a name such as "
          "nvidia.com/gpu";
 }
 

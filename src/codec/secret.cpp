@@ -17,7 +17,7 @@ base::Result<Secret> decodeSecret(std::string_view json) {
   secret.renew = root["metadata"]["annotations"].value().find(kRenewAnnotation).present();
   root["data"].forEachMember([&](std::string_view key, const Field& value) {
     auto decoded = decodeBase64(value.text());
-    if (!decoded) return value.complain("is no base64");
+    if (!decoded) return value.complain("is not base64");
     secret.data.emplace(key, std::move(*decoded));
   });
   if (errors.any()) return base::fail(base::ErrorCode::kInvalid, "Secret: " + errors.first());

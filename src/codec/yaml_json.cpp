@@ -57,7 +57,7 @@ class Writer {
       case kText: out_.string(value.text); return;
       case kNoJson:
         if (complaint_.empty())
-          complaint_ = fmt::format("{}:{}: {}: is no number that JSON has", file_, value.line, value.text);
+          complaint_ = fmt::format("{}:{}: {}: is not a JSON number", file_, value.line, value.text);
         out_.null();
     }
   }

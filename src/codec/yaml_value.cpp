@@ -142,7 +142,7 @@ class Converter {
         continue;
       }
       std::string key = keyOf(entry.first, line);
-      if (!own.insert(key).second) throw Refusal{line, fmt::format("key \"{}\" is there twice", quoted(key))};
+      if (!own.insert(key).second) throw Refusal{line, fmt::format("key \"{}\" occurs twice", quoted(key))};
       YamlValue member = convert(entry.second, depth + 1);
       // A null has no line of its own, and for a list or map the line of its key is more helpful.
       if (member.kind != YamlValue::Kind::kText) member.line = line;
@@ -212,7 +212,7 @@ tl::unexpected<base::Error> refuse(const std::string& file, int line, std::strin
 
 base::Result<void> checkText(const std::string& text, const std::string& file) {
   if (text.size() > kMaxBytes) return refuse(file, 1, "larger than 1 MiB");
-  if (const auto line = lineOfNoText(text)) return refuse(file, *line, "is no UTF-8 text");
+  if (const auto line = lineOfNoText(text)) return refuse(file, *line, "is not UTF-8 text");
   return {};
 }
 
@@ -257,7 +257,7 @@ void YamlField::expectKeys(std::initializer_list<std::string_view> known) const 
     std::string names;
     for (const std::string_view each : known) names += fmt::format("{}{}", names.empty() ? "" : ", ", each);
     return YamlField(&member, *complaint_, pathOf(quoted(key)), line())
-        .complain(fmt::format("is no key here; known are {}", names));
+        .complain(fmt::format("is not a known key; known are {}", names));
   }
 }
 

@@ -74,7 +74,7 @@ void ClusterCache::tellOfUncounted(ObjectCache<T>& objects, const base::Logger& 
     } else {
       name = after->name.str();
     }
-    log.warning("not all resources of an object are counted; further ones are not told of",
+    log.warning("not all resources of an object are counted; further ones are not logged",
                 {{"kind", CacheTraits<T>::kKind},
                  {"name", name},
                  {"counted", fmt::to_string(model::limits::kResourceNames)}});

@@ -29,7 +29,7 @@ Result<std::string> readFile(const std::string& path) {
   // Reading from a pipe would block until another process writes into it.
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_regular_file(path, error))
-    return refuse(fmt::format("{}: is no regular file", path));
+    return refuse(fmt::format("{}: is not a regular file", path));
   return base::readFile(path, kMaxFileBytes);
 }
 
@@ -124,7 +124,7 @@ Result<void> useUser(const codec::KubeconfigUser& user, const codec::KubeconfigC
                         fmt::format("user {}: client-key", user.name), config.tlsFiles.privateKey);
   if (!key) return base::fail(key.error());
   if (certificate->empty() != key->empty()) {
-    return refuse(fmt::format("{}: client-certificate and client-key need each other", at));
+    return refuse(fmt::format("{}: client-certificate and client-key must be given together", at));
   }
   config.tls.certificatePem = std::move(*certificate);
   config.tls.privateKeyPem = std::move(*key);

@@ -35,7 +35,7 @@ base::Result<codec::ExecCredential> run(const ExecPlugin& plugin, const std::sto
   if (credential->token.empty()) {
     return base::fail(
         ErrorCode::kUnavailable,
-        fmt::format("{}: gives a client certificate, only tokens are supported", plugin.command));
+        fmt::format("{}: returns a client certificate, only tokens are supported", plugin.command));
   }
   return credential;
 }

@@ -266,7 +266,7 @@ class ObjectCache final : public ReflectorSink {
       undecodableNames_.insert(fmt::format("{} {}{}{}: {}", Traits::kKind, meta ? meta->ns : "",
                                            meta && !meta->ns.empty() ? "/" : "", meta ? meta->name : "?",
                                            error.message));
-    log_.error("object cannot be decoded; what was known of it before is kept",
+    log_.error("object cannot be decoded; its previous state is kept",
                {{"kind", Traits::kKind},
                 {"namespace", meta ? std::string_view(meta->ns) : std::string_view()},
                 {"name", meta ? std::string_view(meta->name) : std::string_view("?")},

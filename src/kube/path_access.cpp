@@ -30,7 +30,7 @@ std::optional<PathAccess::Verdict> PathAccess::remembered(const std::string& tok
 void PathAccess::check(const std::string& token, std::function<bool()> gone, Done done) {
   if (const auto known = remembered(token)) return done(*known);
   const EntryPtr entry = entryOf(token);
-  if (!entry) return done(base::fail(ErrorCode::kThrottled, "too many tokens are asked about at once"));
+  if (!entry) return done(base::fail(ErrorCode::kThrottled, "too many tokens are being checked at once"));
   wait(entry, std::move(gone), std::move(done));
   if (std::exchange(entry->asking, true)) return;
   if (entry->good) return ask(entry);
@@ -69,8 +69,7 @@ void PathAccess::wait(const EntryPtr& entry, std::function<bool()> gone, Done do
   auto waiter = std::make_shared<Waiter>(Waiter{std::move(gone), std::move(done)});
   waiter->patience = executor_.postAfter(kPatience, [entry, waiter] {
     std::erase(entry->waiters, waiter);
-    waiter->done(
-        base::fail(ErrorCode::kUnavailable, "the API server does not say in time whose token it is"));
+    waiter->done(base::fail(ErrorCode::kUnavailable, "the API server did not check the token in time"));
   });
   entry->waiters.push_back(std::move(waiter));
 }
@@ -92,7 +91,7 @@ void PathAccess::ask(const EntryPtr& entry) {
     if (!*alive) return;
     if (!owner) return take(entry, base::fail(owner.error()));
     if (!owner->known)
-      return take(entry, base::fail(ErrorCode::kUnauthorized, "the API server does not know this token"));
+      return take(entry, base::fail(ErrorCode::kUnauthorized, "the API server does not accept this token"));
     const AccessQuestion question{.verb = "get", .path = path_};
     reviewAccess(api_, *owner, question, [this, entry, user = owner->user, alive](base::Result<bool> may) {
       if (!*alive) return;

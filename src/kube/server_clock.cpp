@@ -74,7 +74,7 @@ void ServerClock::anchor() {
   differs_ = differs;
   if (differs) {
     log_.warning(
-        "the clock of this machine is not that of the API server, whose time is used",
+        "the clock of this machine differs from that of the API server; the API server's time is used",
         {{"ahead_seconds", fmt::to_string(std::chrono::duration_cast<std::chrono::seconds>(ahead).count())}});
   } else {
     log_.info("the clock of this machine agrees with that of the API server again");

@@ -18,7 +18,7 @@ struct TopologyLevel {
 // The preset "default".
 [[nodiscard]] std::vector<TopologyLevel> defaultTopologyLevels();
 
-// "locality.required: "row" is no level of this cluster; it has zone, rack and node".
+// "locality.required: "row" is not a level of this cluster; it has zone, rack and node".
 [[nodiscard]] std::string noSuchLevel(std::string_view field, std::string_view level,
                                       const std::vector<std::string>& known);
 

@@ -259,8 +259,8 @@ Result<void> checkReplay(const ReplayOptions& options) {
     return refuse("--one-queue holds for --format philly only: the other traces have no queues");
   if (options.elastic && (options.format != ReplayFormat::kPollux || options.policy == kTiresias))
     return refuse(
-        "--elastic holds for --format pollux and our own decisions only: no other trace tells speeds "
-        "(philly, itp: --elastic-share)");
+        "--elastic holds for --format pollux and our own decisions only: no other trace has speeds (philly, "
+        "itp: --elastic-share)");
   if (options.adaptiveBatch && (!options.elastic || !options.reports))
     return refuse("--adaptive-batch means nothing without --elastic, nor for jobs that report nothing");
   if (options.elasticPermille > 0 && !production)

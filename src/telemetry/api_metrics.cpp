@@ -16,7 +16,7 @@ void ApiMetrics::note(std::string_view verb, int status, double seconds) {
     ByVerb fresh;
     if (verb != "watch") {
       fresh.seconds = registry_.histogram("trainyard_api_request_duration_seconds",
-                                          "Time of a request to the API server, by verb; of watches none.",
+                                          "Time of a request to the API server, by verb; without watches.",
                                           kRequestBounds, {{"verb", std::string(verb)}});
     }
     found = verbs_.emplace(std::string(verb), std::move(fresh)).first;
@@ -27,10 +27,11 @@ void ApiMetrics::note(std::string_view verb, int status, double seconds) {
     const std::string text = status == 0 ? "none" : std::to_string(status);
     code =
         byCode
-            .emplace(status, registry_.counter("trainyard_api_requests_total",
-                                               "Requests to the API server, by verb and status code; none: "
-                                               "no answer came.",
-                                               {{"verb", std::string(verb)}, {"code", text}}))
+            .emplace(status,
+                     registry_.counter(
+                         "trainyard_api_requests_total",
+                         "Requests to the API server, by verb and status code; none if there was no answer.",
+                         {{"verb", std::string(verb)}, {"code", text}}))
             .first;
   }
   code->second.increment();

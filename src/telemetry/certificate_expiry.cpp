@@ -12,7 +12,7 @@ void noteCertificateExpiry(MetricsRegistry& metrics, std::string_view certificat
   const auto until = std::chrono::floor<std::chrono::seconds>(facts->validity.until).time_since_epoch();
   metrics
       .gauge("trainyard_certificate_expiry_timestamp_seconds",
-             "When a certificate between kube-scheduler and the extender ends.",
+             "Expiry of a certificate between kube-scheduler and the extender.",
              {{"certificate", std::string(certificate)}})
       .set(static_cast<double>(until.count()));
 }

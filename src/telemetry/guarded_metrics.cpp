@@ -37,10 +37,10 @@ void GuardedMetrics::answer(const net::ServerRequest& request,
                             const std::shared_ptr<net::Exchange>& exchange) {
   if (request.path() != kPath || request.method != net::Method::kGet) return inner_(request, exchange);
   const std::string token = net::bearerToken(request.headers);
-  if (token.empty()) return exchange->reply(refusal(401, "show a token: Authorization: Bearer TOKEN"));
+  if (token.empty()) return exchange->reply(refusal(401, "a token is required: Authorization: Bearer TOKEN"));
   if (const auto known = access_.remembered(token)) return take(request, exchange, *known);
   const auto place = room_->enter(request.clientAddress);
-  if (!place) return exchange->reply(refusal(429, "too many wait for a word on their tokens"));
+  if (!place) return exchange->reply(refusal(429, "too many tokens are being checked"));
   executor_.post([weak = weak_from_this(), request, exchange, token, place] {
     const auto self = weak.lock();
     if (!self) return;
@@ -60,14 +60,14 @@ void GuardedMetrics::take(const net::ServerRequest& request, const std::shared_p
   if (verdict) return inner_(request, exchange);
   const int status = statusOf(verdict.error());
   // The caller must not see an error between this program and the API server.
-  exchange->reply(refusal(status, status == 503 ? "the API server cannot be asked who may get this"
+  exchange->reply(refusal(status, status == 503 ? "the API server cannot check permissions now"
                                                 : std::string_view(verdict.error().message)));
 }
 
 // Without this log line, a right that this program lacks would stay unnoticed.
 void GuardedMetrics::sayOnce(const base::Error& error) {
   if (statusOf(error) != 503 || std::exchange(said_, error.message) == error.message) return;
-  log_.warning("nobody can be told from others who asks for metrics", {{"error", error.message}});
+  log_.warning("tokens of clients that ask for metrics cannot be checked", {{"error", error.message}});
 }
 
 }  // namespace trainyard::telemetry

@@ -15,7 +15,8 @@ LoopWatch::LoopWatch(MetricsRegistry& registry, base::Executor& executor, base::
       beat_(every),
       delay_(registry.histogram(
           "trainyard_loop_delay_seconds",
-          "How late a timer of the event loop ran: ten times a second, an agent's every two.", kDelayBounds)),
+          "Delay of a timer of the event loop that runs ten times a second, in an agent every two seconds.",
+          kDelayBounds)),
       stalls_(registry.counter("trainyard_loop_stalls_total",
                                "Timers of the event loop that ran more than a second late.")) {
   // The first beat runs on the loop itself: before the loop runs, no timer can be late.

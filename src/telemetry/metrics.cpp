@@ -89,7 +89,7 @@ class MetricsRegistry::Impl {
 
 MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {
   impl_->dropped = counter("trainyard_dropped_series_total",
-                           "Metrics not kept: label sets beyond the limit, illegal names.");
+                           "Series that were dropped: too many label sets, or an illegal name.");
 }
 
 MetricsRegistry::~MetricsRegistry() = default;
@@ -112,7 +112,8 @@ Histogram MetricsRegistry::histogram(std::string_view name, std::string_view hel
 }
 
 void MetricsRegistry::setBuildInfo(std::string_view version) {
-  gauge("trainyard_build_info", "The version that runs.", {{"version", std::string(version)}}).set(1);
+  gauge("trainyard_build_info", "Version of the running program.", {{"version", std::string(version)}})
+      .set(1);
 }
 
 // An existing family keeps its help text, so this call needs none.

@@ -64,13 +64,13 @@ double openFiles() {
 struct ProcessMetrics {
   explicit ProcessMetrics(MetricsRegistry& registry)
       : cpu(registry.counter("process_cpu_seconds_total", "CPU time of this process, user and system.")),
-        resident(registry.gauge("process_resident_memory_bytes", "Memory of this process that is in RAM.")),
+        resident(registry.gauge("process_resident_memory_bytes", "Resident memory of this process.")),
         virtualBytes(registry.gauge("process_virtual_memory_bytes", "Virtual memory of this process.")),
-        open(registry.gauge("process_open_fds", "File descriptors that are open.")),
-        most(registry.gauge("process_max_fds", "File descriptors that may be open.")),
+        open(registry.gauge("process_open_fds", "Open file descriptors.")),
+        most(registry.gauge("process_max_fds", "Maximum number of open file descriptors.")),
         threads(registry.gauge("process_threads", "Threads of this process.")),
-        start(registry.gauge("process_start_time_seconds",
-                             "When this process began, in seconds since 1970.")) {}
+        start(registry.gauge("process_start_time_seconds", "Start of this process, in seconds since 1970.")) {
+  }
 
   void fill() {
     rlimit limit{};

@@ -293,7 +293,7 @@ TEST_CASE("beyond what fits a gang gets what there is, and the rest when it beco
   REQUIRE(gang.lab.waitPhase("other", "Running", 60s));
   gang.scale(8);
   REQUIRE(gang.lab.until([&] { return gang.size() == 4 && gang.why().starts_with("Waiting: "); }, 60s));
-  CHECK(gang.why() == "Waiting: 8 are asked for, it has 4: there is room for no more now");
+  CHECK(gang.why() == "Waiting: 8 are requested, it has 4: no more can start now");
   REQUIRE(gang.waitSize(8));
   gang.requireSound();
 }
@@ -306,7 +306,8 @@ TEST_CASE("nobody grows onto what is kept for those who wait") {
   gang.lab.run(10s);
   CHECK(gang.size() == 2);
   CHECK(gang.why() ==
-        "Waiting: 4 are asked for, it has 2: what is free is kept for default/large, which waits");
+        "Waiting: 4 are requested, it has 2: the free capacity is reserved for default/large, which is "
+        "pending");
   gang.lab.deleteJob("large");
   REQUIRE(gang.waitSize(4));
   gang.requireSound();

@@ -221,5 +221,5 @@ TEST_CASE("a plan by absurd figures is refused by name, and writes no number tha
   CHECK(plan.roles.empty());
   CHECK(plan.stepMicros == 0);
   CHECK(plan.milliSamplesPerSecond == 0);
-  CHECK(plan.message.find("look at its figures") != std::string::npos);
+  CHECK(plan.message.find("check its figures") != std::string::npos);
 }

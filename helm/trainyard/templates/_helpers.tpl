@@ -9,18 +9,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* What the names of all objects begin with. */}}
+{{/* Prefix of the names of all objects. */}}
 {{- define "trainyard.name" -}}
 {{ .Values.fullnameOverride | default .Values.nameOverride | default "trainyard" }}
 {{- end }}
 
-{{/* What selects the pods of a program: {root, name}. Never changes: a Deployment's selector cannot. */}}
+{{/* Labels that select the pods of a program: {root, name}. They never change, because a Deployment's selector is immutable. */}}
 {{- define "trainyard.selector" -}}
 app.kubernetes.io/name: {{ .name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 {{- end }}
 
-{{/* Of the pods: nothing that changes with the chart's version alone, which would start them anew. */}}
+{{/* Labels of the pods. None changes with the chart's version alone, because that would restart the pods. */}}
 {{- define "trainyard.podLabels" -}}
 app.kubernetes.io/part-of: trainyard
 {{ include "trainyard.selector" . }}
@@ -64,7 +64,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Node choice of a program's pods: {values, name, root}. */}}
+{{/* Node selection for a program's pods: {values, name, root}. */}}
 {{- define "trainyard.placement" -}}
 {{- with .values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -97,7 +97,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
-{{/* For a Prometheus that finds pods by them: {port, root}. */}}
+{{/* Annotations by which Prometheus can discover pods: {port, root}. */}}
 {{- define "trainyard.scrapeAnnotations" -}}
 {{- if .root.Values.metrics.annotations }}
 prometheus.io/scrape: "true"
@@ -112,7 +112,7 @@ prometheus.io/scheme: https
 {{- define "trainyard.podAnnotations" -}}
 {{- include "trainyard.scrapeAnnotations" . }}
 {{- with .root.Values.policy.gpuResources }}
-# Read when the program starts.
+# The program reads gpuResources only when it starts.
 trainyard.dev/gpu-resources: {{ toJson . | sha256sum | trunc 16 | quote }}
 {{- end }}
 {{- with .values.podAnnotations }}
@@ -132,7 +132,7 @@ livenessProbe:
   failureThreshold: 6
 {{- end }}
 
-{{/* What a program asks the API server of who wants its metrics. */}}
+{{/* Rights to review the identity and the permissions of clients that request metrics. */}}
 {{- define "trainyard.reviewRules" -}}
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
@@ -142,7 +142,7 @@ livenessProbe:
   verbs: [create]
 {{- end }}
 
-{{/* Of a ServiceMonitor's endpoint: how it is reached and what is shown there. */}}
+{{/* Part of a ServiceMonitor's endpoint: the scheme and the token. */}}
 {{- define "trainyard.scrapeToken" -}}
 {{- if .Values.metrics.secure -}}
 scheme: https
@@ -155,12 +155,12 @@ bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token
 {{- end -}}
 {{- end }}
 
-{{/* Before the port of what a program listens on: every IPv4 address, or every address of either family. */}}
+{{/* Host of the address that a program listens on. Empty: all IPv4 addresses. [::]: all addresses of both families. */}}
 {{- define "trainyard.listenHost" -}}
 {{- if ne .Values.ipFamily "IPv4" -}}[::]{{- end -}}
 {{- end }}
 
-{{/* Of a Service's spec. */}}
+{{/* Address families in a Service's spec. */}}
 {{- define "trainyard.serviceFamily" -}}
 {{- if eq .Values.ipFamily "IPv6" -}}
 ipFamilyPolicy: SingleStack
@@ -170,12 +170,12 @@ ipFamilyPolicy: PreferDualStack
 {{- end -}}
 {{- end }}
 
-{{/* A host of a URL: IPv6 addresses stand in brackets. */}}
+{{/* Host in a URL: IPv6 addresses are in brackets. */}}
 {{- define "trainyard.urlHost" -}}
 {{- if contains ":" . -}}[{{ . }}]{{- else -}}{{ . }}{{- end -}}
 {{- end }}
 
-{{/* The extender as kube-scheduler sees it: {root, host, folder}. */}}
+{{/* kube-scheduler's configuration of the extender: {root, host, folder}. */}}
 {{- define "trainyard.extenderStanza" -}}
 - urlPrefix: https://{{ include "trainyard.urlHost" .host }}:{{ .root.Values.extender.service.port }}/v1/extender
   filterVerb: filter
@@ -197,12 +197,12 @@ ipFamilyPolicy: PreferDualStack
   {{- end }}
 {{- end }}
 
-{{/* What the policy calls GPUs, as JSON: programs and kube-scheduler must mean the same. */}}
+{{/* The resources that are GPUs by the policy, as JSON. The programs and kube-scheduler must use the same list. */}}
 {{- define "trainyard.gpuResources" -}}
 {{ .Values.policy.gpuResources | default (list "nvidia.com/gpu") | toJson }}
 {{- end }}
 
-{{/* A matchCondition of admission policies: the pod asks for GPUs. */}}
+{{/* A matchCondition of admission policies: the pod requests GPUs. */}}
 {{- define "trainyard.withGpus" -}}
 - name: with-gpus
   expression: >-
@@ -210,7 +210,7 @@ ipFamilyPolicy: PreferDualStack
     object.spec.?initContainers.orValue([]).exists(c, c.?resources.?limits.orValue({}).exists(k, k in {{ include "trainyard.gpuResources" . }}))
 {{- end }}
 
-{{/* matchConditions of admission policies: the pod is none of the cluster's own programs. Kubelets report static pods that run already. */}}
+{{/* matchConditions of admission policies: the pod is not one of the cluster's own programs. Kubelets report static pods that run already. */}}
 {{- define "trainyard.ordinaryTenant" -}}
 {{- $names := list .Release.Namespace }}
 {{- if .Values.agent.enabled }}{{ $names = append $names .Values.agent.namespace }}{{ end }}
@@ -231,7 +231,7 @@ ipFamilyPolicy: PreferDualStack
     !(request.userInfo.username in {{ .Values.admissionPolicy.systemUsers | default list | toJson }})
 {{- end }}
 
-{{/* Annotations of what runs before an uninstallation; the dot is its place in the order. */}}
+{{/* Annotations of objects that run before an uninstallation; the dot is the position in the order. */}}
 {{- define "trainyard.uninstallHook" -}}
 annotations:
   helm.sh/hook: pre-delete
@@ -239,12 +239,12 @@ annotations:
   helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
-{{/* v1.30.4 of v1.30.4-eks-a737599 and v1.30.4+k3s1: upstream's images have no others. */}}
+{{/* v1.30.4 for v1.30.4-eks-a737599 and v1.30.4+k3s1, because upstream's images have only such tags. */}}
 {{- define "trainyard.kubernetesRelease" -}}
 {{ regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version | default .Capabilities.KubeVersion.Version }}
 {{- end }}
 
-{{- /* The common name of kube-scheduler's certificate: an issuer of yours may sign for others, too. */}}
+{{- /* Common name of kube-scheduler's certificate. The extender checks it, because your own issuer may sign other certificates too. */}}
 {{- define "trainyard.clientName" -}}
 {{- if eq .Values.certificates.source "operator" -}}
 trainyard-extender-client

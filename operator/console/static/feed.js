@@ -42,7 +42,7 @@ export async function listen(to) {
       await read(response.body.getReader(), attempt, to, () => { pause = 500; });
     } catch (error) {
       if (ended.signal.aborted) return;
-      if (error.message === 'denied') return to.denied('The token is not good any more.');
+      if (error.message === 'denied') return to.denied('The token is no longer valid.');
       if (error.message !== 'again') to.trouble(`not live: ${error.message}`);
     }
     await new Promise((resolve) => { setTimeout(resolve, pause); });

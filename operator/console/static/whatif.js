@@ -30,7 +30,7 @@ function words(forecast) {
   const list = (items) => make('ul', {}, ...items.map((item) => make('li', {}, item)));
   if (outcome === 'Starts') {
     return [make('p', {class: 'good'}, make('b', {}, 'It would start now'), ` on ${where}.`),
-      ...(stops.length ? [make('p', {}, 'These would be preempted:'), list(stops.map((each) => `${each.job}, which loses ${(each.lostGpuSeconds / 3600).toFixed(1)} GPU hours${each.goesTo ? ` and goes to ${each.goesTo}` : ''}`))] : [])];
+      ...(stops.length ? [make('p', {}, 'These would be preempted:'), list(stops.map((each) => `${each.job}, which loses ${(each.lostGpuSeconds / 3600).toFixed(1)} GPU hours${each.goesTo ? ` and moves to ${each.goesTo}` : ''}`))] : [])];
   }
   if (outcome === 'Refused') return [make('p', {class: 'bad'}, make('b', {}, `It would be refused: ${reason}.`), ` ${local(message)}`)];
   if (outcome !== 'Waits') return [make('p', {}, `Nothing would happen: ${outcome}.`)];

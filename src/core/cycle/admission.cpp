@@ -48,12 +48,10 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
   }
   const QueueTree::Node& node = queues.node(*index);
   if (node.queue == nullptr && snapshot.policy.requireQueue && !snapshot.queues.empty()) {
-    return model::Pending{
-        kNoQueue,
-        fmt::format(
-            "spec.queue: every job has to name a Queue, as the cluster's policy says (requireQueue), or its "
-            "namespace {} has to by its label {}",
-            job.key.ns, model::names::kDefaultQueueLabel)};
+    return model::Pending{kNoQueue,
+                          fmt::format("spec.queue: is required by the cluster's policy (requireQueue), "
+                                      "unless namespace {} names a Queue by its label {}",
+                                      job.key.ns, model::names::kDefaultQueueLabel)};
   }
   if (!node.problem.empty()) {
     return model::Pending{kQueueNotReady, fmt::format("queue {}: {}", node.name, node.problem)};
@@ -117,10 +115,9 @@ std::optional<model::Pending> refuseClass(const model::Job& job, const model::Sn
   if (listed || !isOfSystem(known->name)) return std::nullopt;
   return model::Pending{
       kPriorityClassNotAllowed,
-      fmt::format(
-          "spec.priorityClassName: PriorityClass \"{}\" is the system's; a job may have it only where its "
-          "Queue lists it in spec.allowedPriorityClasses",
-          known->name)};
+      fmt::format("spec.priorityClassName: PriorityClass \"{}\" is reserved for the system; a job may use it "
+                  "only if its Queue lists it in spec.allowedPriorityClasses",
+                  known->name)};
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
   StatusNews news;
   if (const model::Pod* former = podOfFormerJob(*job)) {
     ++plan_.waiting;
-    news.pending =
-        model::Pending{model::PendingReason::kCleaningUp,
-                       fmt::format("pod {} of the TrainingJob that had this name before {}", former->key.name,
-                                   former->terminating ? "is still ending" : "has not been deleted yet")};
+    news.pending = model::Pending{
+        model::PendingReason::kCleaningUp,
+        fmt::format("pod {} of an earlier TrainingJob of this name {}", former->key.name,
+                    former->terminating ? "is still terminating" : "has not been deleted yet")};
     return write(job, job->status.gang, {}, news);
   }
   if (news.pending = backingOff(*job); news.pending) {
@@ -146,10 +146,10 @@ std::optional<model::Pending> Cycle::backingOff(const Job& job) {
   if (backoff->count == 0) {
     return model::Pending{
         model::PendingReason::kBackingOff,
-        fmt::format("{}; the next start follows at {}", backoff->reason, base::formatTime(backoff->until))};
+        fmt::format("{}; the next start is at {}", backoff->reason, base::formatTime(backoff->until))};
   }
   return model::Pending{model::PendingReason::kBackingOff,
-                        fmt::format("attempt {} was given up ({}); the next follows at {}", backoff->count,
+                        fmt::format("attempt {} was aborted ({}); the next one starts at {}", backoff->count,
                                     backoff->reason, base::formatTime(backoff->until))};
 }
 

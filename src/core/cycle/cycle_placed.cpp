@@ -206,7 +206,7 @@ void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
       propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
       news);
   decision.urgency = Urgency::kNow;
-  decision.events.push_back({true, "Preempted", fmt::format("makes room for {}; waits again", claimant)});
+  decision.events.push_back({true, "Preempted", fmt::format("is preempted for {}; waits again", claimant)});
 }
 
 }  // namespace trainyard::core

@@ -146,10 +146,9 @@ void Cycle::awaitMove(const JobPtr& job) {
     GangRecord record = beginShrink(*job, author());
     // A suspended job may have been edited to be no longer elastic.
     const auto shrink = resizeUnderWay(job->spec, record);
-    const std::string size = shrink ? ": " + describeResize(*shrink) : std::string();
+    const std::string shrinks = shrink ? describeResize(*shrink) : std::string("shrinks");
     news.where = placesText(record);
-    write(job, std::move(record), {{true, "Resizing", fmt::format("makes room for {}{}", claimant, size)}},
-          news);
+    write(job, std::move(record), {{true, "Resizing", fmt::format("{} for {}", shrinks, claimant)}}, news);
     plan_.decisions.back().urgency = Urgency::kNow;
     return;
   }
@@ -157,10 +156,9 @@ void Cycle::awaitMove(const JobPtr& job) {
     news.preemptedBy = gang.proposal->movesFor;
     news.preemptedByOtherQueue = isOfOtherQueue(*gang.proposal->movesFor, *job);
     news.where = describePlaces(gang.proposal->add, ledger_, topology);
-    write(
-        job, beginMove(*job),
-        {{true, "Moved", fmt::format("makes room for {}; starts anew on {}", *news.preemptedBy, news.where)}},
-        news);
+    write(job, beginMove(*job),
+          {{true, "Moved", fmt::format("is moved for {}; restarts on {}", *news.preemptedBy, news.where)}},
+          news);
     plan_.decisions.back().urgency = Urgency::kNow;
     return;
   }

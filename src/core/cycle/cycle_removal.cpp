@@ -28,9 +28,9 @@ void Cycle::clearDeleted(const JobPtr& job) {
   StatusNews news;
   news.pending =
       model::Pending{model::PendingReason::kCleaningUp,
-                     fmt::format("it is being deleted and holds nothing; it is kept by {}",
+                     fmt::format("it is being deleted and holds no nodes; its deletion waits for {}",
                                  job->otherFinalizers.empty()
-                                     ? std::string("what depends on it")
+                                     ? std::string("objects that depend on it")
                                      : fmt::format("finalizer {}", fmt::join(job->otherFinalizers, ", ")))};
   write(job, std::move(record), {}, news);
 }
@@ -57,7 +57,7 @@ void Cycle::stopForSuspension(const JobPtr& job) {
     GangRecord record = job->status.gang;
     record.placed.reset();
     record.charge.reset();
-    return write(job, std::move(record), {{false, "Suspended", "All pods are gone; the places are free"}},
+    return write(job, std::move(record), {{false, "Suspended", "All pods are gone; the nodes are free"}},
                  {.suspended = true});
   }
   JobDecision& decision = derive(job, job->status.gang, {.suspended = true});
@@ -68,7 +68,7 @@ void Cycle::removeStrays(const JobPtr& job, const std::vector<const model::Pod*>
   StatusNews news;
   news.pending =
       model::Pending{model::PendingReason::kCleaningUp,
-                     fmt::format("{} pods of an earlier attempt are still going away", strays.size())};
+                     fmt::format("{} pods of an earlier attempt are still terminating", strays.size())};
   JobDecision& decision = derive(job, job->status.gang, news);
   Removal removal(ledger_, settings_, input_.snapshot.now);
   for (const model::Pod* stray : strays) removal.remove(*stray);

@@ -75,18 +75,18 @@ void Cycle::resize(const Change& change, model::SizeOwner by) {
   std::string note = describeResize(*under);
   if (grows)
     note += ", on " + describePlaces(change.add.assignments, ledger_, input_.snapshot.policy.topology);
-  if (under->anew) note += "; its pods end, and start anew with the new size";
+  if (under->anew) note += "; its pods end, and restart with the new size";
   decision.events.push_back({false, "Resizing", std::move(note)});
 }
 
 std::string Cycle::whySize(const Change& change, model::SizeOwner by) {
   switch (by) {
-    case model::SizeOwner::kSpec: return "as spec.elastic.replicas asks";
-    case model::SizeOwner::kPreemption: return fmt::format("makes room for {}", *change.pays);
+    case model::SizeOwner::kSpec: return "requested by spec.elastic.replicas";
+    case model::SizeOwner::kPreemption: return fmt::format("shrinks for {}", *change.pays);
     case model::SizeOwner::kCluster: break;
   }
-  return change.kind == ChangeKind::kGrow ? "nobody waits for the room that it was given beyond its wish"
-                                          : "others make more of what it gave back";
+  return change.kind == ChangeKind::kGrow ? "no pending job needs the capacity beyond its desired size"
+                                          : "other jobs make better use of the capacity that it released";
 }
 
 }  // namespace trainyard::core

@@ -164,7 +164,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& payments) {
   tellGrace(*start.job, decision);
   if (gone.empty()) return startAlone(decision);
   decision.events.push_back(
-      {false, "Preempting", fmt::format("{} to make room, once its own pods exist", describe(payments))});
+      {false, "Preempting", fmt::format("{} to free capacity, once its own pods exist", describe(payments))});
   for (const Change& each : payments) {
     if (each.kind == ChangeKind::kMove) move(each);
     if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
@@ -184,11 +184,11 @@ std::vector<model::Victim> Cycle::victimsOf(const Change& payment) const {
   return victims;
 }
 
-// "stops ml/a and ml/b and shrinks ml/c".
+// "preempts ml/a and ml/b and shrinks ml/c".
 std::string Cycle::describe(const std::vector<Change>& payments) {
   std::vector<std::string> words;
   for (const auto& [kind, verb] :
-       {std::pair(ChangeKind::kStop, "stops"), std::pair(ChangeKind::kMove, "moves"),
+       {std::pair(ChangeKind::kStop, "preempts"), std::pair(ChangeKind::kMove, "moves"),
         std::pair(ChangeKind::kShrink, "shrinks")}) {
     std::vector<JobPtr> jobs;
     for (const Change& each : payments) {
@@ -230,8 +230,8 @@ void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
     if (role.grace <= settings_.maxGrace) continue;
     decision.events.push_back(
         {true, "GraceCapped",
-         fmt::format("pods of role {} ask for {} s to end; when they have to go they are given {} s, as the "
-                     "cluster's policy says (preemption.maxGrace)",
+         fmt::format("pods of role {} ask for {} s to end; when they are evicted they get {} s, the maximum "
+                     "of the cluster's policy (preemption.maxGrace)",
                      role.name, role.grace.count(), settings_.maxGrace.count())});
   }
 }
@@ -247,7 +247,7 @@ void Cycle::tellStartSize(const Job& job, const GangRecord& record, model::Resiz
   if (members == wishedMembers(job)) return;
   status.desired = members;
   status.decidedBy = model::SizeOwner::kCluster;
-  status.message = fmt::format("there was no room for all {} when it started", wishedMembers(job));
+  status.message = fmt::format("not all {} fit when it started", wishedMembers(job));
 }
 
 // The gang has its new nodes from the same plan on. If its last write is still under way, the claim preempts
@@ -267,10 +267,10 @@ void Cycle::giveWay(const GangYield& yield) {
   const auto told = input_.feedback.find(yield.job->key);
   if (told != input_.feedback.end() && told->second.busy) return;
   std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
-  derive(
-      yield.job,
-      abortProposal(*yield.job, fmt::format("gives way to {}", yield.to), {}, input_.snapshot.now, settings_),
-      {})
+  derive(yield.job,
+         abortProposal(*yield.job, fmt::format("yields its capacity to {}", yield.to), {},
+                       input_.snapshot.now, settings_),
+         {})
       .urgency = Urgency::kNow;
 }
 

@@ -103,9 +103,10 @@ void Cycle::tellCharged(const Job& job, model::JobStatus& status) const {
 
 std::string Cycle::chargedToNobody(const Job& job, const model::QueueName& name) {
   if (name.str() != model::names::kDefaultQueue)
-    return fmt::format("the job is charged to nobody: the Queue \"{}\" that it was placed for is gone", name);
+    return fmt::format(
+        "the job is charged to no Queue: Queue \"{}\", for which it was placed, no longer exists", name);
   return fmt::format(
-      "the job is charged to nobody: there are Queues, but it names none, and none is named \"default\"; "
+      "the job is charged to no Queue: it names none, and there is no Queue named \"default\"; "
       "set "
       "spec.queue, or the label {} of namespace {}",
       model::names::kDefaultQueueLabel, job.key.ns);

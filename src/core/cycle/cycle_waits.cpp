@@ -72,7 +72,7 @@ bool Cycle::timedOut(const GangWait& wait) {
   }
   StatusNews news;
   news.verdict = {Outcome::kFailed, "SchedulingTimeout",
-                  fmt::format("found no place within {} s: {}", timeout.count(), wait.pending->message)};
+                  fmt::format("was not placed within {} s: {}", timeout.count(), wait.pending->message)};
   JobDecision& decision = derive(wait.job, wait.job->status.gang, news);
   decision.urgency = Urgency::kNow;
   decision.events.push_back({true, news.verdict.reason, news.verdict.message});

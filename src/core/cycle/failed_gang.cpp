@@ -193,7 +193,7 @@ Replacement replaceElsewhere(const Job& job, const std::vector<Member>& members,
   Job avoiding = job;
   if (auto nodes = nodesThatEnded(lost); !nodes.empty())
     avoiding.status.gang.backoff =
-        model::Backoff{author.now, 0, std::move(nodes), "their nodes ended or refused members"};
+        model::Backoff{author.now, 0, std::move(nodes), "nodes ended or refused its members"};
   return replaceLost(avoiding, members, withFailed(job, members, lost), ground, author);
 }
 
@@ -299,7 +299,7 @@ FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members,
                              bool mayStartAnew, const Ground& ground, const Author& author) {
   FailedGang gang;
   gang.news.membersFailed = true;
-  gang.event = {false, "Restarting", "the pause is over; what failed starts anew"};
+  gang.event = {false, "Restarting", "the pause is over; the failed members restart"};
   if (!mayStartAnew) {
     gang.record =
         propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
@@ -313,7 +313,7 @@ FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members,
 
 std::string silenceText(const Job& job, base::WallTime silentSince) {
   return fmt::format(
-      "no report and no new line in a log since {}, for longer than spec.health.stallSeconds ({})",
+      "no progress report and no new log line since {}, for longer than spec.health.stallSeconds ({})",
       base::formatTime(silentSince), job.spec.health.stall.count());
 }
 
@@ -373,9 +373,8 @@ std::optional<base::WallTime> deadlineOf(const Job& job, base::WallTime now) {
 }
 
 FailedGang endAtDeadline(const Job& job, base::WallTime now) {
-  const std::string message =
-      fmt::format("it has run for {} s, which is all that spec.run.activeDeadlineSeconds gives it",
-                  job.spec.run.activeDeadline->count());
+  const std::string message = fmt::format("it has run for {} s, the limit of spec.run.activeDeadlineSeconds",
+                                          job.spec.run.activeDeadline->count());
   FailedGang gang;
   gang.record = job.status.gang;
   gang.news.verdict = {Outcome::kFailed, "DeadlineExceeded", message};

@@ -57,8 +57,8 @@ NodesWord failure(const ProvisioningPolicy& policy, int attempt, std::string_vie
                   const std::string& why) {
   return {.asked = false,
           .reason = std::string(reason),
-          .message = fmt::format("attempt {} to get nodes was given up: {}; the next one follows after {}",
-                                 attempt, why, spanText(nodesBackoff(policy, attempt))),
+          .message = fmt::format("attempt {} to get nodes failed: {}; the next one starts after {}", attempt,
+                                 why, spanText(nodesBackoff(policy, attempt))),
           .warns = true};
 }
 
@@ -87,10 +87,11 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
     standing.until = provisioned->lastTransition + policy.giveUpAfter;
     standing.word = {.asked = true,
                      .reason = "Provisioned",
-                     .message = fmt::format("the nodes are there: {}", said(*provisioned))};
+                     .message = fmt::format("the nodes exist: {}", said(*provisioned))};
     if (now >= standing.until)
-      standing.failed = failure(policy, request.attempt, kTimedOut,
-                                fmt::format("{} after the nodes came the job still has no place", limit));
+      standing.failed =
+          failure(policy, request.attempt, kTimedOut,
+                  fmt::format("{} after the nodes were added the job is still not placed", limit));
     return standing;
   }
   standing.until = request.created + policy.giveUpAfter;
@@ -100,15 +101,15 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
       accepted != nullptr
           ? NodesWord{.asked = true,
                       .reason = "Accepted",
-                      .message = fmt::format("an autoscaler makes nodes for {}", request.key.name)}
+                      .message = fmt::format("an autoscaler is adding nodes for {}", request.key.name)}
           : NodesWord{.asked = true,
                       .reason = "Asked",
-                      .message = fmt::format("nodes are asked for by {}", request.key.name)};
+                      .message = fmt::format("nodes are requested by {}", request.key.name)};
   if (notYet != nullptr && !notYet->message.empty())
     standing.word.message += fmt::format(": {}", notYet->message);
   if (now >= standing.until)
     standing.failed =
-        failure(policy, request.attempt, kTimedOut, fmt::format("no nodes came within {}", limit));
+        failure(policy, request.attempt, kTimedOut, fmt::format("no nodes were added within {}", limit));
   return standing;
 }
 
@@ -119,12 +120,12 @@ std::optional<NodesWord> settled(const model::Job& job) {
   const bool asked = told->status == ConditionStatus::kTrue;
   if (!asked && !isFailure(told->reason)) return std::nullopt;
   if (job.status.gang.placed || job.status.gang.proposal)
-    return NodesWord{.asked = false, .reason = "Placed", .message = "the job has its places"};
+    return NodesWord{.asked = false, .reason = "Placed", .message = "the job is placed"};
   if (job.spec.run.suspend)
     return NodesWord{.asked = false, .reason = "Suspended", .message = "spec.run.suspend is true"};
   if (!asked) return std::nullopt;
   return NodesWord{
-      .asked = false, .reason = "NotWanted", .message = "more nodes are not what the job waits for any more"};
+      .asked = false, .reason = "NotWanted", .message = "the job no longer waits for more nodes"};
 }
 
 // After a restart of the operator, a failure in the job's condition counts as the first attempt.

@@ -53,7 +53,7 @@ std::string overLimit(const QueueTree& tree, const QueueTree::Node& node) {
     const std::int64_t written = (*node.queue)->status.usage.amount(tree.dimensions()[d]);
     if (node.usage[d] <= node.limit[d] || written <= node.limit[d]) continue;
     return fmt::format(
-        "the queue holds {} of at most {}: its jobs run on, and none starts until enough have ended",
+        "the queue holds {} of at most {}: its jobs keep running, and none starts until enough have ended",
         tree.plain(d, node.usage[d]), tree.amount(d, node.limit[d]));
   }
   return {};
@@ -203,7 +203,8 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
     removeCondition(status.conditions, model::conditions::kStalled);
   } else {
     setCondition(status.conditions, model::conditions::kStalled, model::ConditionStatus::kTrue,
-                 node.problemReason, "the queue cannot be used as it is", snapshot.now, queue.generation);
+                 node.problemReason, "the queue cannot be used until its spec is corrected", snapshot.now,
+                 queue.generation);
   }
   keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
   return status;

@@ -101,8 +101,8 @@ void judge(Forecast& forecast, const Plan& plan) {
     if (model::leftToOthers(*forecast.job)) return;
     // The one reason that the operator does not report at first (Settings::startingPatience).
     forecast.outcome = Forecast::Outcome::kWaits;
-    forecast.pending =
-        model::Pending{model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"};
+    forecast.pending = model::Pending{model::PendingReason::kWaitingForTurn,
+                                      "behind other jobs whose pods are being started"};
     return;
   }
   const model::JobStatus& status = *decision->status;

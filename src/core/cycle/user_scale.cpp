@@ -136,10 +136,9 @@ class UserScale {
     // A shrink that restarts all members needs new pods, like a growth.
     if (resizeWay(job->spec) == ResizeWay::kAnew &&
         !mayGetNewPods(*job, request_.snapshot, request_.queues)) {
-      return hold(
-          *job, fmt::format("{} are asked for, it has {}: it was edited after it got its places, and shrinks "
-                            "when it has been admitted again",
-                            to, elasticMembers(*job)));
+      return hold(*job, fmt::format("{} are requested, it has {}: it was edited after it was placed, and "
+                                    "shrinks when it has been admitted again",
+                                    to, elasticMembers(*job)));
     }
     answer_.changes.push_back(
         {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
@@ -148,11 +147,10 @@ class UserScale {
   void grow(const JobPtr& job) {
     const int has = model::gangMembers(*job, roleOf(*job));
     const int more = *askedSize(*job) - has;
-    const auto wants = [&] { return fmt::format("{} are asked for, it has {}", has + more, has); };
+    const auto wants = [&] { return fmt::format("{} are requested, it has {}", has + more, has); };
     if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
-      return hold(
-          *job,
-          wants() + ": it was edited after it got its places, and grows when it has been admitted anew");
+      return hold(*job,
+                  wants() + ": it was edited after it was placed, and grows when it has been admitted again");
     kept_.reset();
     const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
     auto [count, places] = whole ? tried(*job, more) : mostThatFit(*job, more);
@@ -161,10 +159,11 @@ class UserScale {
       places.reset();
     }
     if (count == 0 && kept_)
-      return hold(*job, fmt::format("{}: what is free is kept for {}, which waits", wants(), *kept_));
+      return hold(*job,
+                  fmt::format("{}: the free capacity is reserved for {}, which is pending", wants(), *kept_));
     if (count < more) {
-      hold(*job, fmt::format("{}: there is room for {} now{}", wants(),
-                             count == 0 ? "no more" : model::counted(count, "more"),
+      hold(*job, fmt::format("{}: {} can start now{}", wants(),
+                             count == 0 ? std::string("no more") : fmt::format("{} more", count),
                              limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
     }
     if (places) take(job, std::move(*places));

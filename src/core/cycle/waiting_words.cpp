@@ -108,7 +108,7 @@ Pending WaitingWords::classified(const Contender& contender, const GangShape& sh
 
 // "one rack", "any place".
 std::string WaitingWords::levelWords(std::size_t level) const {
-  return level == 0 ? "any place" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
+  return level == 0 ? "any nodes" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
 }
 
 // The reason counts all members of the job. This adds how many of them are enough for a start.
@@ -119,7 +119,8 @@ void WaitingWords::tellLeast(const Contender& contender, const GangShape& shape,
   if (!isTooLarge && !waitsForRoom(contender, shape)) return;
   const int all = job.spec.totalReplicas();
   const int least = all - job.spec.elastic->replicas + job.spec.elastic->minReplicas;
-  pending.message += fmt::format("; {} of its {} members {} do", least, all, isTooLarge ? "would" : "will");
+  pending.message +=
+      fmt::format("; {} of its {} members {} be enough to start", least, all, isTooLarge ? "would" : "will");
 }
 
 // Adds when the first of the blocking jobs ends its time slice and may be preempted for this job.
@@ -164,7 +165,8 @@ WaitingWords::PendingPtr WaitingWords::wordsFor(const Later& each) {
   if (slices) tellSlice(contender, own);
   if (nextAt && waitsForRoom(contender, each.shape)) {
     own.nextRelaxation = nextAt;
-    own.message += fmt::format("; {} will do at {}", levelWords(next->widest), base::formatTime(*nextAt));
+    own.message +=
+        fmt::format("; accepts {} from {} on", levelWords(next->widest), base::formatTime(*nextAt));
     wakeAt(nextAt);
   }
   auto words = std::make_shared<const Pending>(std::move(own));

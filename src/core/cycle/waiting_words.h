@@ -91,10 +91,10 @@ class WaitingWords {
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> keepers_;  // positions
   std::optional<base::WallTime> wakeAt_;
-  PendingPtr starting_ = std::make_shared<model::Pending>(
-      model::Pending{model::PendingReason::kWaitingForTurn, "behind others whose pods are being started"});
+  PendingPtr starting_ = std::make_shared<model::Pending>(model::Pending{
+      model::PendingReason::kWaitingForTurn, "behind other jobs whose pods are being started"});
   PendingPtr unreached_ = std::make_shared<model::Pending>(
-      model::Pending{model::PendingReason::kWaitingForTurn, "behind others that are looked at first"});
+      model::Pending{model::PendingReason::kWaitingForTurn, "behind other jobs that are considered first"});
 };
 
 }  // namespace trainyard::core

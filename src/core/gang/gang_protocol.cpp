@@ -30,14 +30,14 @@ std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedbac
   const Proposal& proposal = *job.status.gang.proposal;
   if (job.deleting) return "the job is being deleted";
   if (job.spec.run.suspend) return "the job was suspended";
-  if (!job.specError.empty()) return "the spec became unusable";
+  if (!job.specError.empty()) return "the spec became invalid";
   if (proposal.generation != job.generation && proposal.templateHash != job.spec.templateHash) {
-    return "the spec was edited after the places were reserved";
+    return "the spec was edited after the nodes were reserved";
   }
   const auto& charge = job.status.gang.charge;
   const bool namesQueue = job.spec.queue.str() != model::names::kDefaultQueue;
   if (proposal.generation != job.generation && charge && namesQueue && charge->queue != job.spec.queue)
-    return "the queue was changed after the places were reserved";
+    return "the queue was changed after the nodes were reserved";
   if (feedback.creationRefused) {
     return fmt::format("{}: {}", feedback.creationRefused->reason, feedback.creationRefused->message);
   }
@@ -107,7 +107,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     if (!at) return LostPlace{fmt::format("node {} is gone", member.node), {member.node}};
     const model::Node& node = *context.ledger->nodes()[*at].node;
     if (!node.ready || node.unschedulable || node.deleting) {
-      return LostPlace{fmt::format("node {} is no longer open for pods", member.node), {member.node}};
+      return LostPlace{fmt::format("node {} is no longer schedulable", member.node), {member.node}};
     }
     if (pod->unschedulableMessage.empty()) continue;
     // A gated pod has this condition, too: its transition is older than the release, or absent. A new leader
@@ -117,7 +117,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
     const base::WallTime patience = since + context.settings->unschedulableGrace;
     if (context.now >= patience) {
       return LostPlace{
-          fmt::format("pod {} does not get its place: {}", pod->key.name, pod->unschedulableMessage),
+          fmt::format("pod {} was not bound to its node: {}", pod->key.name, pod->unschedulableMessage),
           nodesNotGiven(members, *context.ledger), !isForCapacity(pod->unschedulableMessage)};
     }
     wakeAt = wakeAt ? std::min(*wakeAt, patience) : patience;
@@ -149,7 +149,7 @@ GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context
   // A resize has its own Event, which names the size that remains.
   if (!resizeUnderWay(job.spec, job.status.gang)) {
     step.events.push_back(
-        {true, "Aborted", fmt::format("Attempt given up, will be planned again: {}", lost.reason)});
+        {true, "Aborted", fmt::format("Attempt aborted, will be repeated: {}", lost.reason)});
   }
   return step;
 }
@@ -319,7 +319,7 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
       return abort(job,
                    {fmt::format("pod {} keeps the scheduling gate {}", held->key.name, held->otherGate), {}},
                    context);
-    LostPlace lost{"the victims did not go away in time", {}};
+    LostPlace lost{"the victims did not terminate in time", {}};
     for (const model::Pod* victim : victims) lost.nodes.push_back(victim->node);
     return abort(job, lost, context);
   }
@@ -365,7 +365,7 @@ GangStep takeClaimed(const Job& job, const GangContext& context) {
   const model::Victim* kept = notGivenUp(proposal, context);
   if (kept == nullptr) return commit(reserveClaimed(job, context.now, *context.settings));
   if (context.now >= proposal.deadline)
-    return abort(job, {fmt::format("the place of pod {} was not given up in time", kept->pod), {}}, context);
+    return abort(job, {fmt::format("the node of pod {} was not released in time", kept->pod), {}}, context);
   GangStep step;
   step.wakeAt = proposal.deadline;
   return step;

@@ -187,7 +187,7 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
     return commit(mergeProposal(job));
   }
   std::string why = whyNotJoin(judge(job, before));
-  if (why.empty() && asksAnew(job, joining)) why = "another size is asked for meanwhile";
+  if (why.empty() && asksAnew(job, joining)) why = "another size was requested meanwhile";
   if (!why.empty()) return commit(abortProposal(job, why, {}, context.now, *context.settings));
   const bool bound = std::all_of(joining.begin(), joining.end(),
                                  [](const Member& m) { return m.pod != nullptr && m.pod->bound(); });

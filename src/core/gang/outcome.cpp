@@ -60,14 +60,14 @@ std::string lossOf(const Job& job, const Member& member) {
                      why.empty() ? "" : ": " + why);
 }
 
-// "; pod bert-worker-0 still runs container istio-proxy, which is none of its template": the first such pod.
+// "; pod bert-worker-0 still runs container istio-proxy, which is not in its template": the first such pod.
 std::string describeRemaining(const std::vector<Member>& members) {
   for (const Member& member : members) {
     const bool remains = (member.succeeded || member.failed) && member.pod != nullptr &&
                          member.pod->phase == PodPhase::kRunning && member.pod->partlyEnded != nullptr;
     if (!remains || member.pod->partlyEnded->running.empty()) continue;
-    return fmt::format("; pod {} still runs container {}, which is none of its template",
-                       member.pod->key.name, member.pod->partlyEnded->running.front());
+    return fmt::format("; pod {} still runs container {}, which is not in its template", member.pod->key.name,
+                       member.pod->partlyEnded->running.front());
   }
   return {};
 }
@@ -90,7 +90,7 @@ std::string describeFailure(const model::Pod& pod) {
 Verdict judge(const Job& job, const std::vector<Member>& members) {
   if (successHolds(job, members))
     return {Outcome::kSucceeded, "RolesSucceeded",
-            "all that spec.success asks for ended with exit code 0" + describeRemaining(members)};
+            "all members that spec.success requires ended with exit code 0" + describeRemaining(members)};
   Verdict lost{Outcome::kLost, "MemberLost"};
   for (const Member& member : members) {
     const std::string why = lossOf(job, member);

@@ -108,7 +108,7 @@ FilterDecision filterMember(const Membership& member, const Pod& pod,
                             std::span<const std::string_view> names) {
   FilterDecision decision =
       refuseAll(names, GuardReason::kNotItsPlace,
-                fmt::format("trainyard: the place of {} in its gang is on node {}", pod.key, *member.node));
+                fmt::format("trainyard: {} is assigned to node {}", pod.key, *member.node));
   const auto own = std::find_if(decision.refused.begin(), decision.refused.end(),
                                 [&](const NodeRefusal& each) { return each.node == member.node->str(); });
   if (own == decision.refused.end()) return decision;
@@ -229,12 +229,12 @@ class RefusalTexts {
       const GuardNode& node = *room.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
       return remember({reason, free, beside, gpu - gpus.begin()}, [&] {
-        return fmt::format("trainyard: wants {} {}, has {} free beside {} {}", wanted, *gpu,
+        return fmt::format("trainyard: needs {} {}, has {} free beside {} {}", wanted, *gpu,
                            std::max<std::int64_t>(free, 0), beside, holders(reason));
       });
     }
     const auto lacking = room.lacking->shortfallFor(requests);
-    const std::string_view resource = lacking ? std::string_view(lacking->resource) : "room";
+    const std::string_view resource = lacking ? std::string_view(lacking->resource) : "capacity";
     const auto [at, added] = byResource_.try_emplace({reason, std::string(resource)});
     if (added) {
       at->second =
@@ -254,7 +254,7 @@ class RefusalTexts {
   std::string_view plain(GuardReason reason) {
     return remember({reason, 0, 0, -1}, [&]() -> std::string {
       if (reason == GuardReason::kUnknownNode) return "trainyard: the node is not known yet";
-      return "trainyard: has places reserved for gangs, and another node was offered";
+      return "trainyard: has capacity reserved for gangs, and another node was offered";
     });
   }
 
@@ -377,7 +377,7 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
     case Standing::kAborting:
       return refuseAll(
           names, GuardReason::kAborting,
-          fmt::format("trainyard: the attempt of TrainingJob {} that {} belongs to is being given up",
+          fmt::format("trainyard: the attempt of TrainingJob {} that {} belongs to is being aborted",
                       member.job->key, pod.key));
     case Standing::kMember: return filterMember(member, pod, names);
     // Without a record it gets unreserved capacity only: a paused former leader may have created it.

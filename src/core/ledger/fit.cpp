@@ -176,7 +176,7 @@ std::string textFor(NodeMisfitReason reason, const model::Node& node, const PodS
       return fmt::format("has no label {}={}", name, value);
     }
     case NodeMisfitReason::kAffinity: return "does not match the required node affinity";
-    case NodeMisfitReason::kVolume: return "is out of reach of a volume that the pods use";
+    case NodeMisfitReason::kVolume: return "cannot reach a volume that the pods use";
   }
   return "";
 }

@@ -216,8 +216,8 @@ class Ties {
       const auto available = availableFor(wanted, volumes_);
       if (!available.empty() && anyOf(available))
         return fmt::format(
-            "is bound to any volume of class {} before its pod has a node, which it may then not reach: the "
-            "class has to have volumeBindingMode WaitForFirstConsumer",
+            "is bound to any volume of class {} before its pod has a node, and the node may not reach that "
+            "volume: the class needs volumeBindingMode WaitForFirstConsumer",
             storageClass->name);
     }
     std::string why = readToBind(wanted, shape);

@@ -80,9 +80,9 @@ FollowUp followUp(const model::FailurePolicy& policy, const model::Restarts& soF
   next.elsewhere = budget.action == FailureAction::kRestartElsewhere;
   next.moreMemory = budget.action == FailureAction::kRestartMoreMemory;
   next.pause = pauseBefore(soFar.of(failure.failure) + 1);
-  next.why = fmt::format("{}: starts anew{}", toString(failure.failure),
+  next.why = fmt::format("{}: restarts{}", toString(failure.failure),
                          next.elsewhere    ? " elsewhere"
-                         : next.moreMemory ? " with half as much memory again"
+                         : next.moreMemory ? " with 1.5 times the memory"
                                            : "");
   return next;
 }

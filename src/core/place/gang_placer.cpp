@@ -227,7 +227,7 @@ PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   PlacementFailure failure;
   failure.reason = model::PendingReason::kWaitingForTopology;
   failure.needs = "needs all its GPUs of one type";
-  failure.message = fmt::format("{}: what is free suffices only on nodes of different {}", failure.needs,
+  failure.message = fmt::format("{}: the free GPUs suffice only on nodes of different {}", failure.needs,
                                 snapshot_.policy.gpuTypeLabel);
   return failure;
 }

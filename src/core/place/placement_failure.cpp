@@ -312,13 +312,13 @@ class Explanation {
       const std::string what = resourcesOf(problem, i, range);
       const std::string_view each = kinds[i].count == 1 ? "" : " each";
       if (kinds.size() > 1) {
-        parts.push_back(fmt::format("{} {} with {}{}", kinds[i].count,
+        parts.push_back(fmt::format("{}{} {} with {}{}", i == 0 ? "capacity for " : "", kinds[i].count,
                                     rolesOf(i) + (kinds[i].count == 1 ? " member" : " members"), what, each));
       } else if (fillsNodes(i)) {
         parts.push_back(fmt::format("{} with {}{}", model::counted(kinds[i].count, "node"), what, each));
       } else {
         parts.push_back(
-            fmt::format("room for {} with {}{}", model::counted(kinds[i].count, "member"), what, each));
+            fmt::format("capacity for {} with {}{}", model::counted(kinds[i].count, "member"), what, each));
       }
     }
     std::string where;
@@ -329,22 +329,22 @@ class Explanation {
     return fmt::format("needs {}{}", model::joinWords(parts), members > 1 ? where : "");
   }
 
-  // "has 3", "has room for 9", "has room for 3 and 2"
+  // "has 3", "can hold 9", "can hold 3 and 2"
   std::string has(const DomainRoom& best) const {
-    if (best.fits.size() == 1) return fmt::format("has {}{}", fillsNodes(0) ? "" : "room for ", best.fits[0]);
+    if (best.fits.size() == 1) return fmt::format("{} {}", fillsNodes(0) ? "has" : "can hold", best.fits[0]);
     bool all = true;
     std::vector<std::string> counts;
     for (std::size_t i = 0; i < best.fits.size(); ++i) {
       all = all && best.fits[i] >= now_.kinds()[i].count;
       counts.push_back(fmt::to_string(best.fits[i]));
     }
-    return all ? "has room for each role but not for all together"
-               : fmt::format("has room for {}", model::joinWords(counts));
+    return all ? "can hold each role, but not all together"
+               : fmt::format("can hold {}", model::joinWords(counts));
   }
 
   // For a gang that would fit if it could spread over the whole cluster.
   std::string hasInAll() const {
-    if (now_.kinds().size() > 1) return "has room for all";
+    if (now_.kinds().size() > 1) return "can hold all";
     return has(roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
   }
 
@@ -389,7 +389,7 @@ class Explanation {
       return fmt::format("best node {}", best);
     const bool anyOpen =
         std::any_of(open_[index].begin(), open_[index].end(), [](char open) { return open != 0; });
-    return anyOpen ? "no matching node that is large enough is open" : "no matching node is open";
+    return anyOpen ? "no matching node that is large enough is available" : "no matching node is available";
   }
 
   // Whether some node is open, and no open node has any free amount of the dimension.
@@ -419,8 +419,8 @@ class Explanation {
       words.push_back(counts.size() == 1 ? inNumber(text, count)
                                          : fmt::format("{} {}", count, inNumber(text, count)));
     }
-    return fmt::format("; {} {} room but {}", model::counted(total, "more node"), total == 1 ? "has" : "have",
-                       model::joinWords(words));
+    return fmt::format("; {} {} free capacity but {}", model::counted(total, "more node"),
+                       total == 1 ? "has" : "have", model::joinWords(words));
   }
 
   std::optional<std::string> closedFor(std::size_t position) const {
@@ -430,8 +430,8 @@ class Explanation {
           now_.timesCovered(kind, now_.roomAt(position), 1) == 0)
         continue;
       if (const auto failure = nodeMisfit(now_.node(position), *kind.shape)) return failure->text;
-      if (now_.closed(position)) return "is of a type of GPU of which its queue may not have as much";
-      if (now_.avoided(position)) return "is left out after the last attempt";
+      if (now_.closed(position)) return "has a GPU type that would exceed the limit of the job's queue";
+      if (now_.avoided(position)) return "is avoided after the last attempt";
     }
     return std::nullopt;
   }

@@ -218,16 +218,16 @@ std::string noShape(const PlannedRoles& roles, const ShapeLimits& limits,
   for (const NodePool& pool : pools)
     room += static_cast<std::int64_t>(pool.nodes) * std::max(pool.workersPerNode(), 0);
   if (room < limits.minWorkers) {
-    return fmt::format("no plan: the cluster has room for {} of role {}, and the job needs {} at least",
+    return fmt::format("no plan: the cluster can hold {} of role {}, and the job needs at least {}",
                        model::counted(static_cast<int>(room), "member"), roles.workers->name,
                        limits.minWorkers);
   }
   if (limits.maxWorkers < limits.minWorkers) {
-    return fmt::format("no plan: limits allow {}, and the job needs {} at least",
+    return fmt::format("no plan: limits allow {}, and the job needs at least {}",
                        model::counted(std::max(limits.maxWorkers, 0), "worker"), limits.minWorkers);
   }
   if (!limits.budgets.empty()) return "no plan: limits of the queue allow no shape";
-  return fmt::format("no plan: there is no room for workers and a member of role {} together",
+  return fmt::format("no plan: workers and a member of role {} do not fit together",
                      roles.servers == nullptr ? "ps" : roles.servers->name);
 }
 
@@ -347,8 +347,7 @@ model::ShapePlan shapePlanOf(const Job& job, const JobPlanning& planning, base::
   const PlannedShape& best = planning.shapes.front();
   if (!(best.step.seconds < kLongestStep)) {
     plan.message = fmt::format(
-        "by spec.plan.model a step would take {:.3g} s, and at most {:.3g} s are believed: look at its "
-        "figures",
+        "spec.plan.model gives {:.3g} s for a step, but at most {:.3g} s are plausible: check its figures",
         best.step.seconds, kLongestStep);
     return plan;
   }

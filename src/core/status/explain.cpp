@@ -34,7 +34,7 @@ std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, R
 std::string untilWords(const std::optional<ExpectedTime>& end) {
   if (!end) return "";
   return fmt::format(", until about {}{}", base::formatTime(end->at),
-                     end->basis == Basis::kLearnt ? ", as others of its kind" : "");
+                     end->basis == Basis::kLearnt ? ", estimated from similar jobs" : "");
 }
 
 std::optional<ExpectedTime> toldEnd(const Blockers::Holder& holder, const Ledger& ledger, base::WallTime now,
@@ -55,7 +55,7 @@ std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallT
   if (blockers.pods == 1) {
     words.push_back(fmt::format("pod {} ({})", blockers.firstPod, model::counted(blockers.podNodes, "node")));
   } else if (blockers.pods > 1) {
-    words.push_back(fmt::format("{} pods of no TrainingJob, of which the first is {} ({})", blockers.pods,
+    words.push_back(fmt::format("{} pods of no TrainingJob, such as {} ({})", blockers.pods,
                                 blockers.firstPod, model::counted(blockers.podNodes, "node")));
   }
   return model::joinWords(words);

@@ -26,10 +26,10 @@ Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueT
     pending.message =
         fmt::format("queue {}{} holds {} of at most {}, which leaves too few", name, above, has, bound);
     pending.needs =
-        fmt::format("needs more than is left to queue {}, which holds {} of at most {}", name, has, bound);
+        fmt::format("needs more than is left in queue {}, which holds {} of at most {}", name, has, bound);
   }
   if (beyond.leaving > 0)
-    pending.message += fmt::format(", where {} of the {} are held by pods that are still ending",
+    pending.message += fmt::format(", where {} of the {} are held by pods that are still terminating",
                                    tree.plain(beyond.dimension, beyond.leaving), has);
   return pending;
 }
@@ -39,8 +39,8 @@ Pending explainNonPreemptible(const QueueTree& tree, const QueueTree::Excess& be
   pending.reason = PendingReason::kWaitingForShare;
   pending.delay = model::DelayKind::kFairShare;
   pending.message = fmt::format(
-      "queue {} holds {} of its guaranteed {}; beyond that it may only borrow, for jobs that are "
-      "preemptible, and this one is not",
+      "queue {} holds {} of its guaranteed {}; only preemptible jobs may borrow beyond that, and this one is "
+      "not preemptible",
       tree.node(beyond.queue).name, tree.plain(beyond.dimension, beyond.has),
       tree.amount(beyond.dimension, beyond.bound));
   return pending;
@@ -51,7 +51,7 @@ Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t 
   Pending pending = failure;
   pending.reason = PendingReason::kWaitingForShare;
   pending.delay = model::DelayKind::kFairShare;
-  pending.message = fmt::format("queue {} holds {}, and its share now is {}; {}", tree.node(queue).name,
+  pending.message = fmt::format("queue {} holds {}, and its fair share is now {}; {}", tree.node(queue).name,
                                 tree.plain(dimension, tree.node(queue).usage[dimension]),
                                 tree.amount(dimension, fairShare), failure.message);
   return pending;
@@ -61,7 +61,8 @@ Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> 
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFragmentation;
-  pending.message = fmt::format("would fit, but the places are kept for {}, which came first", holder.key);
+  pending.message =
+      fmt::format("would fit, but the capacity is reserved for {}, which came first", holder.key);
   if (start) pending.message += fmt::format(" and is expected to start at {}", base::formatTime(*start));
   pending.blockedBy = {{holder.key}};
   return pending;
@@ -72,9 +73,9 @@ Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, c
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFairShare;
-  pending.message =
-      fmt::format("would fit, but what is left below the limit of queue {} is kept for {}, which came first",
-                  tree.node(limited).name, holder.key);
+  pending.message = fmt::format(
+      "would fit, but the quota left below the limit of queue {} is reserved for {}, which came first",
+      tree.node(limited).name, holder.key);
   if (start) pending.message += fmt::format(" and is expected to start at {}", base::formatTime(*start));
   pending.blockedBy = {{holder.key}};
   return pending;

@@ -166,7 +166,7 @@ std::string describeObstacle(const std::vector<Member>& members) {
 
 void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally,
                     const std::vector<Member>& members) {
-  write.set(conditions::kQueued, false, "Placed", "the gang has its places");
+  write.set(conditions::kQueued, false, "Placed", "the gang is placed");
   write.set(conditions::kScheduled, true, "GangPlaced",
             fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
   const bool up = tally.running + tally.succeeded == tally.gang;
@@ -190,7 +190,7 @@ void describeStarting(ConditionWriter& write, const model::Proposal& proposal, c
     write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
     return;
   }
-  write.set(conditions::kQueued, false, "Reserved", "places are reserved for the whole gang");
+  write.set(conditions::kQueued, false, "Reserved", "nodes are reserved for the whole gang");
   write.set(conditions::kScheduled, false, "Starting",
             fmt::format("starts on {}{}", news.where, describeGate(members)));
 }
@@ -206,7 +206,7 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
     if (pod == nullptr || !pod->deletionTime || now < *pod->deletionTime) continue;
-    return fmt::format("; pod {} on node {} does not go away", pod->key.name, member.node);
+    return fmt::format("; pod {} on node {} does not terminate", pod->key.name, member.node);
   }
   return {};
 }
@@ -217,8 +217,8 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   if (news.preemptedBy) {
     const bool moves = !proposal.add.empty();
     const std::string_view reason = moves ? kMoved : kPreempted;
-    std::string text = fmt::format("makes room for {}; {}", *news.preemptedBy,
-                                   moves ? "starts anew on " + news.where : "waits again");
+    std::string text = moves ? fmt::format("is moved for {}; restarts on {}", *news.preemptedBy, news.where)
+                             : fmt::format("is preempted for {}; waits again", *news.preemptedBy);
     write.set(conditions::kRestarting, true, reason, text);
     write.set(conditions::kRunning, false, reason, text);
     return write.set(conditions::kScheduled, false, reason, std::move(text));
@@ -230,11 +230,11 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
                        write.holdsFor(conditions::kRestarting, kStalled);
   const bool failed = stalled || news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
   std::string text = aborting                ? proposal.abortReason
-                     : resize                ? fmt::format("starts anew with {} of role {} on {}",
+                     : resize                ? fmt::format("restarts with {} of role {} on {}",
                                                            model::counted(resize->to, "member"), resize->role, news.where)
-                     : !proposal.add.empty() ? fmt::format("starts anew on {}", news.where)
+                     : !proposal.add.empty() ? fmt::format("restarts on {}", news.where)
                      : failed || pauses      ? "its pods end; then it waits for its next start"
-                                             : "there is no room for the gang; it goes back to waiting";
+                                             : "the gang does not fit now; it waits again";
   text += stuck;
   const std::string_view reason = stalled  ? kStalled
                                   : failed ? kMemberFailed
@@ -249,9 +249,10 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
 void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
   if (!runs) return write.clear(conditions::kStalled, "NotRunning", "the gang does not run");
   if (life == nullptr) return;
-  if (!life->silentSince) return write.clear(conditions::kStalled, "Alive", "it gives signs of life again");
-  write.set(conditions::kStalled, true, kSilent,
-            fmt::format("no report and no new line in a log since {}", base::formatTime(*life->silentSince)));
+  if (!life->silentSince) return write.clear(conditions::kStalled, "Alive", "it reports or logs again");
+  write.set(
+      conditions::kStalled, true, kSilent,
+      fmt::format("no progress report and no new log line since {}", base::formatTime(*life->silentSince)));
 }
 
 bool refusedForGood(const StatusNews& news) {
@@ -262,7 +263,7 @@ bool refusedForGood(const StatusNews& news) {
 
 std::string_view readyText(std::string_view phase) {
   if (phase == "Running") return "all members run";
-  if (phase == "Succeeded") return "the job has ended well";
+  if (phase == "Succeeded") return "the job has succeeded";
   if (phase == "Suspended") return "spec.run.suspend is true";
   return {};
 }
@@ -279,10 +280,11 @@ void describeReady(ConditionWriter& write, const JobStatus& status, const Status
   if (status.phase == "Failed") {
     write.set(conditions::kStalled, true, "Failed", "the job has failed");
   } else if (refusedForGood(news)) {
-    write.set(conditions::kStalled, true, model::toString(news.pending->reason), "the spec is to be mended");
+    write.set(conditions::kStalled, true, model::toString(news.pending->reason),
+              "the spec must be corrected");
   } else {
     if (write.holds(conditions::kStalled) && !write.holdsFor(conditions::kStalled, kSilent))
-      write.clear(conditions::kStalled, "Mended", "the spec can be used");
+      write.clear(conditions::kStalled, "Mended", "the spec is valid");
     describeLife(write, news.life, runs);
   }
 }
@@ -300,8 +302,8 @@ void takeProgress(const Job& job, const LifeSign* life, JobStatus& status) {
 }
 
 std::string admittedText(const model::JobSpec& spec) {
-  if (spec.unsupported.empty()) return "the spec is usable";
-  return fmt::format("the spec is usable; less than asked for: {}", fmt::join(spec.unsupported, ", "));
+  if (spec.unsupported.empty()) return "the spec is valid";
+  return fmt::format("the spec is valid, but not fully supported: {}", fmt::join(spec.unsupported, ", "));
 }
 
 std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& job, bool running) {

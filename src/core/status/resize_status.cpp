@@ -26,15 +26,16 @@ ResizeStep stepOf(const Resize& resize, const model::Proposal& proposal) {
 std::string describeUnderWay(const Resize& resize, const model::Proposal& proposal) {
   const std::string what = describeResize(resize);
   if (resize.anew) {
-    return proposal.phase == ProposalPhase::kClaiming ? what + "; its pods save and end, then it starts anew"
-                                                      : what + "; it starts anew";
+    return proposal.phase == ProposalPhase::kClaiming ? what + "; its pods save and end, then it restarts"
+                                                      : what + "; it restarts";
   }
   if (resize.to < resize.from) {
-    return fmt::format("{}; those that leave have until {} to end", what,
+    return fmt::format("{}; the removed members have until {} to end", what,
                        base::formatTime(proposal.deadline));
   }
-  return proposal.phase == ProposalPhase::kReleasing ? what + "; all of them have their places, and are told"
-                                                     : what + "; the others run on until all have come";
+  return proposal.phase == ProposalPhase::kReleasing
+             ? what + "; all new members are bound, and all members are notified"
+             : what + "; the other members keep running until all new ones are bound";
 }
 
 // Returns since when the condition is true; nullopt if it is not.
@@ -70,7 +71,7 @@ void tellResize(const model::Job& job, const std::string& held, base::WallTime n
   status.resize.deadline.reset();
   if (resize && status.gang.proposal->phase == ProposalPhase::kAborting)
     return say(false, "ResizeFailed",
-               fmt::format("{}: given up: {}", describeResize(*resize), status.gang.proposal->abortReason));
+               fmt::format("{}: aborted: {}", describeResize(*resize), status.gang.proposal->abortReason));
   if (resize) {
     const model::Proposal& proposal = *status.gang.proposal;
     status.resize.step = stepOf(*resize, proposal);
@@ -93,7 +94,7 @@ void tellResize(const model::Job& job, const std::string& held, base::WallTime n
   const model::Condition* told = job.condition(model::conditions::kResizing);
   if (told->status == model::ConditionStatus::kTrue || told->reason == "Waiting" ||
       told->reason == "ResizeFailed")
-    say(false, "Settled", "it has the size that it is to have");
+    say(false, "Settled", "no resize is in progress");
 }
 
 }  // namespace trainyard::core

@@ -397,7 +397,7 @@ Result<void> checkFit(const Trace& trace, const std::vector<ReplayNode>& cluster
       room += node->allocatable.timesCovered(range->member, range->least);
     if (room >= range->least) continue;
     return fail(ErrorCode::kInvalid,
-                fmt::format("job {} wants {} members at least: the whole cluster has room for {}",
+                fmt::format("job {} wants {} members at least: the whole cluster can hold {}",
                             trace.jobs[i].name, range->least, room));
   }
   return checkAllFit(rigid, cluster);

@@ -67,7 +67,7 @@ Result<CsvTable> CsvTable::parse(std::string file, std::string text) {
       std::sort(sorted.begin(), sorted.end());
       if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
         return fail(ErrorCode::kInvalid,
-                    fmt::format("{} line {}: column {} is there twice", table.file_, line, *twice));
+                    fmt::format("{} line {}: column {} occurs twice", table.file_, line, *twice));
       }
       continue;
     }

@@ -91,7 +91,7 @@ Result<DormApplication> readApplication(const CsvTable& table, std::size_t index
   if (sizes.empty()) return read;
   const auto size = sizes.find(read.name);
   if (size == sizes.end())
-    return fail(ErrorCode::kInvalid, fmt::format("--sizes says nothing of application {}", read.name));
+    return fail(ErrorCode::kInvalid, fmt::format("--sizes does not name application {}", read.name));
   if (size->second < read.least || size->second > read.most) {
     return fail(ErrorCode::kInvalid, fmt::format("--sizes {}={}: it may have {} to {}", read.name,
                                                  size->second, read.least, read.most));

@@ -90,7 +90,7 @@ Result<std::vector<ReplayNode>> sortedMachines(const CsvTable& table, std::vecto
   const auto twice = std::adjacent_find(
       nodes.begin(), nodes.end(), [](const ReplayNode& a, const ReplayNode& b) { return a.name == b.name; });
   if (twice != nodes.end())
-    return fail(ErrorCode::kInvalid, fmt::format("{}: machine {} is there twice", table.file(), twice->name));
+    return fail(ErrorCode::kInvalid, fmt::format("{}: machine {} occurs twice", table.file(), twice->name));
   return nodes;
 }
 
@@ -211,9 +211,10 @@ Result<std::vector<ReplayNode>> parseClusterShape(std::string_view text) {
     const auto gpus = wholeNumber(text.substr(cross + 1), kMostGpusOfNode);
     if (nodes && gpus) return equalNodes(*nodes, *gpus);
   }
-  return fail(ErrorCode::kInvalid,
-              fmt::format("'{}' is no cluster: NODESxGPUS, as 8x8, with at most {} nodes of at most {} GPUs",
-                          text, kMostNodes, kMostGpusOfNode));
+  return fail(
+      ErrorCode::kInvalid,
+      fmt::format("'{}' is not a cluster: NODESxGPUS, as 8x8, with at most {} nodes of at most {} GPUs", text,
+                  kMostNodes, kMostGpusOfNode));
 }
 
 Result<std::vector<ReplayNode>> readClusterFile(std::string file, std::string text) {

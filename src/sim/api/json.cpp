@@ -90,7 +90,7 @@ Json scalar(const YAML::Node& node) {
   if (node.Tag() == "!") return text;
   using enum codec::YamlScalar::Kind;
   const codec::YamlScalar read = codec::readYamlScalar(text);
-  if (read.kind == kNoJson) throw YAML::Exception(node.Mark(), "is no number that JSON has");
+  if (read.kind == kNoJson) throw YAML::Exception(node.Mark(), "is not a JSON number");
   return read.kind == kText ? Json(text) : Json::parse(read.json);
 }
 

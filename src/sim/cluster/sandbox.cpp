@@ -40,7 +40,7 @@ base::Result<Submission> readDocument(const std::string& file, const std::string
     return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: an object without kind", file));
   if (once && one.kind == "TrainingJob" && one.expected.empty()) {
     return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("{}: {} does not say how it must end (annotation {})", file, one.key.name,
+                      fmt::format("{}: {} does not state how it must end (annotation {})", file, one.key.name,
                                   kExpectAnnotation));
   }
   one.json = dumpJson(*object);

@@ -119,7 +119,7 @@ Json terminated(int exitCode, std::string_view reason, base::WallTime started, b
 base::Result<std::chrono::microseconds> parseGoDuration(std::string_view text) {
   const auto bad = [&] {
     return base::fail(base::ErrorCode::kInvalid,
-                      fmt::format("\"{}\" is no duration such as 90s or 1m30s", text));
+                      fmt::format("\"{}\" is not a duration such as 90s or 1m30s", text));
   };
   static constexpr std::pair<std::string_view, double> kUnits[] = {
       {"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 6e7}, {"h", 3.6e9}};

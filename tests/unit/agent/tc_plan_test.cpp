@@ -104,7 +104,7 @@ TEST_CASE("foreign changes are set right") {
   settle(kernel, kTwo);
   SECTION("a filter is gone") { kernel.link.filters.pop_back(); }
   SECTION("a filter leads elsewhere") { kernel.link.filters[0].filter->minor = kOthersClass; }
-  SECTION("a filter is there twice") {
+  SECTION("a filter occurs twice") {
     kernel.link.filters.push_back(kernel.link.filters[0]), kernel.link.filters.back().handle = 7;
   }
   SECTION("a filter that is not ours") {

@@ -75,7 +75,7 @@ TEST_CASE("Programs are told the same of nodes") {
 
 TEST_CASE("Queues and jobs are told by what they hold") {
   model::Snapshot snapshot = cluster();
-  CHECK(topTable(snapshot, 5).find("No job has its placement.") != std::string::npos);
+  CHECK(topTable(snapshot, 5).find("No job is placed.") != std::string::npos);
   model::Job job = *snapshot.jobs[0];
   model::Role role;
   role.name = "worker";

@@ -44,7 +44,7 @@ TEST_CASE("who goes on from a checkpoint leaves a node, who would begin anew sta
   CHECK_FALSE(gangs[1].stays);
   CHECK(gangs[1].members == std::vector{key("ml/saves-worker-0")});
   const std::string text = cli::drainTable(model::NodeName("n1"), gangs);
-  CHECK(text.find("1 of 2 gangs stay in the way") != std::string::npos);
+  CHECK(text.find("1 of 2 gangs block the drain") != std::string::npos);
 
   CHECK(
       cli::drainJson(model::NodeName("n1"), {true, gangs, {gangs[0]}}) ==

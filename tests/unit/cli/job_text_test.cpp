@@ -43,15 +43,15 @@ TEST_CASE("a waiting job is explained in the operator's words, with numbers and 
   CHECK(cli::explainJob(bert, {}, at(720)) ==
         "ml/bert waits: WaitingForTopology, for 12m.\n"
         "  needs 4 nodes with 8 nvidia.com/gpu in one rack; best rack z/b1/r1 has 3\n"
-        "  Short of: 32 nvidia.com/gpu wanted, 24 nvidia.com/gpu usable; 3 of 4 nodes have room, in rack "
+        "  Short of: 32 nvidia.com/gpu needed, 24 nvidia.com/gpu usable; 3 of 4 nodes are usable, in rack "
         "z/b1/r1.\n"
         "  Blocked by: vision/gpt (1 node, 8 GPUs).\n"
-        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
-        "ran.\n");
+        "  Its start is unknown: a job ahead of it has no estimate (spec.estimate), and no similar job has "
+        "run.\n");
 
   bert.status.gang.backoff = model::Backoff{at(750), 2, {model::NodeName("n7")}, "deadline passed"};
   const std::string text = cli::explainJob(bert, {}, at(720));
-  CHECK(text.find("  Given up 2 attempts in a row; the last time: deadline passed.\n") != std::string::npos);
+  CHECK(text.find("  Aborted 2 attempts in a row; the last reason: deadline passed.\n") != std::string::npos);
   CHECK(text.find(", without n7.\n") != std::string::npos);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("a placed job is explained by its nodes and racks") {
       job("ml/bert").role("worker", 4, gpus(4)).placed("n2", "worker", "2-3").placed("n1", "worker", "0-1");
   bert.status.ready = "4/4";
   CHECK(cli::explainJob(bert, racks(), at(0)) ==
-        "ml/bert has its places: 2 nodes in rack z/b1/r1; 4/4 ready.\n"
+        "ml/bert is placed: 2 nodes in rack z/b1/r1; 4/4 ready.\n"
         "  NODE   RACK      MEMBERS\n"
         "  n1     z/b1/r1   worker 0-1\n"
         "  n2     z/b1/r1   worker 2-3\n");
@@ -80,7 +80,7 @@ TEST_CASE("where a job runs is told by the levels of the policy, and in the oper
   cli::Where where(cli::Nodes({labelled("n1"), labelled("n2")}));
   where.topology = {{"leaf", "net.example.com/leaf"}, {"node", "kubernetes.io/hostname"}};
   CHECK(cli::explainJob(bert, where, at(0)) ==
-        "ml/bert has its places: 2 nodes in leaf leaf2; 2/2 ready.\n"
+        "ml/bert is placed: 2 nodes in leaf leaf2; 2/2 ready.\n"
         "  NODE   LEAF    MEMBERS\n"
         "  n1     leaf2   worker 0\n"
         "  n2     leaf2   worker 1\n");
@@ -89,7 +89,7 @@ TEST_CASE("where a job runs is told by the levels of the policy, and in the oper
   bert.status.conditions = {
       condition("Scheduled", true, "GangPlaced", "2 of 2 pods on 2 nodes in leaf leaf2")};
   CHECK(cli::explainJob(bert, where, at(0)) ==
-        "ml/bert has its places: 2 nodes in leaf leaf2; 2/2 ready.\n"
+        "ml/bert is placed: 2 nodes in leaf leaf2; 2/2 ready.\n"
         "  NODE   MEMBERS\n"
         "  n1     worker 0\n"
         "  n2     worker 1\n");
@@ -107,8 +107,8 @@ TEST_CASE(
         "ml/bert waits: WaitingForCapacity, for 60s.\n"
         "  needs 1 node\n"
         "  Blocked by: ml/urgent (1 node, 8 GPUs).\n"
-        "  When it starts is not known: a job ahead gives no estimate (spec.estimate), and no similar one "
-        "ran.\n"
+        "  Its start is unknown: a job ahead of it has no estimate (spec.estimate), and no similar job has "
+        "run.\n"
         "  Preempted by ml/urgent at 2024-10-04T00:00:00Z, 2 times in all.\n");
 }
 
@@ -122,15 +122,15 @@ TEST_CASE("a job on its way is explained by its phase and deadline") {
 
   bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
   bert.status.gang.proposal->abortReason = "node n1 is gone";
-  CHECK(
-      cli::explainJob(bert, racks(), at(0)) ==
-      "ml/bert: an attempt is being given up: node n1 is gone. Its places count until its pods are gone.\n");
+  CHECK(cli::explainJob(bert, racks(), at(0)) ==
+        "ml/bert: an attempt is being aborted: node n1 is gone. Its nodes stay reserved until its pods are "
+        "gone.\n");
 }
 
 TEST_CASE("jobs that do not wait for room say what they do") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).created(0);
   CHECK(cli::explainJob(bert, {}, at(60)) ==
-        "ml/bert has not been looked at since it was created, 60s ago. Is trainyard-operator running?\n");
+        "ml/bert has not been processed since it was created, 60s ago. Is trainyard-operator running?\n");
   bert.status.conditions = {
       condition("Admitted", false, "InvalidSpec", "spec.roles[worker].replicas: must be positive")};
   CHECK(cli::explainJob(bert, {}, at(60)) ==
@@ -142,7 +142,8 @@ TEST_CASE("jobs that do not wait for room say what they do") {
   CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert succeeded, 60s ago: AllSucceeded.\n");
   bert.status.conditions.clear();
   bert.deleting = true;
-  CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert is being deleted; it goes when its pods are gone.\n");
+  CHECK(cli::explainJob(bert, {}, at(60)) ==
+        "ml/bert is being deleted; it is removed when its pods are gone.\n");
   bert.deleting = false;
   bert.spec.run.suspend = true;
   CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert is suspended: spec.run.suspend is true.\n");

@@ -189,7 +189,7 @@ TEST_CASE("whom it would move is moved for it") {
   CHECK(answer.stops[0].job->key.name == "gang");
   const std::string there = answer.places.front().node.str() == "n0000" ? "node n0001" : "node n0000";
   CHECK(answer.stops[0].goesTo == there);
-  CHECK(cli::simulationText(*simulation).find("starts anew on " + there) != std::string::npos);
+  CHECK(cli::simulationText(*simulation).find("restarts on " + there) != std::string::npos);
   CHECK(operator_::simulationJson(*simulation).find("\"goesTo\":\"" + there) != std::string::npos);
 
   world.submit(yaml);
@@ -255,7 +255,7 @@ TEST_CASE("what cannot be used is refused with file and line") {
   World world(2);
   CHECK(refusal(world, "a: [1\n").substr(0, 9) == "job.yaml:");
   CHECK(refusal(world, "") == "the files hold no TrainingJob, and only TrainingJobs can be tried");
-  CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is no Kubernetes object");
+  CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is not a Kubernetes object");
   CHECK(refusal(world, "apiVersion: v1\nkind: TrainingJob\n") == "job.yaml:1: metadata.name: is required");
   CHECK(refusal(world, "# the first\n---\n" + jobYaml("none", 0)).substr(0, 13) == "job.yaml:10: ");
   // The number is read as kubectl reads it, and is not a bool.
@@ -266,7 +266,7 @@ TEST_CASE("what cannot be used is refused with file and line") {
   CHECK(refusal(world, jobYaml("there", 1))
             .find("job.yaml:3: metadata.name: TrainingJob default/there exists") == 0);
   CHECK(refusal(world, jobYaml("one", 1) + "---\n" + jobYaml("one", 1)) ==
-        "job.yaml:19: metadata.name: default/one is there twice");
+        "job.yaml:19: metadata.name: default/one occurs twice");
 }
 
 TEST_CASE("an answer reads as a sentence") {
@@ -283,7 +283,7 @@ TEST_CASE("an answer reads as a sentence") {
                   "  n0001   worker 1\n") != std::string::npos);
   CHECK(text.find("default/next would wait: WaitingForCapacity.\n") != std::string::npos);
   CHECK(text.find("when default/bert (which waits now, about ") != std::string::npos);
-  CHECK(text.find("Secret s is left out: only TrainingJobs are tried") != std::string::npos);
+  CHECK(text.find("Secret s is ignored: only TrainingJobs can be tried") != std::string::npos);
   const std::string json = operator_::simulationJson(*simulation);
   CAPTURE(json);
   CHECK(json.find(R"("name":"bert","queue":"default","outcome":"Starts")") != std::string::npos);
@@ -378,7 +378,7 @@ TEST_CASE("a console gets the user's token and nothing else of his, by a way tha
             .error()
             .message.find("--console-ca: /nowhere") == 0);
   user.headers.emplace_back("Impersonate-User", "eve");
-  CHECK(refused("https://console").find("cannot act as somebody else") != std::string::npos);
+  CHECK(refused("https://console").find("cannot impersonate another user") != std::string::npos);
 }
 
 }  // namespace

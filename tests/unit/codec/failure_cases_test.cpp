@@ -56,7 +56,7 @@ TEST_CASE("a refused case names the file and the place") {
   CHECK(refusal(R"([{"members": []}])") == "f.json: [0].members: needs at least one member");
   CHECK(refusal(R"({"members": [{"role": "w"}]})") == "f.json: members[0].status: is required");
   CHECK(refusal(R"({"members": [{"role": "w", "status": {}, "logs": ""}]})")
-            .starts_with("f.json: members[0][logs]: is no key here; known are role"));
+            .starts_with("f.json: members[0][logs]: is not a known key; known are role"));
   CHECK(refusal(R"({"members": [{"role": "w", "status": {"containerStatuses": [{"state": 5}]}}]})") ==
         "f.json: members[0].status.containerStatuses[0].state: expected an object, is 5");
   CHECK(refusal(R"({"members": [{"role": "w", "status": {}}], "expect": {"class": "Odd"}})") ==
@@ -87,7 +87,7 @@ TEST_CASE("a policy's rules of failures are read, and refused with their place")
   CHECK(policyRefusal("{name: a, class: Odd, log: x}")
             .starts_with("p.yaml:3: failures.rules[0].class: must be one of UserCodeError, "));
   CHECK(policyRefusal("{name: a, class: Aborted, log: 'a('}") ==
-        "p.yaml:3: failures.rules[0].log: is no regular expression (RE2): missing ): a(");
+        "p.yaml:3: failures.rules[0].log: is not a regular expression (RE2): missing ): a(");
   CHECK(policyRefusal("{name: a, class: Aborted}") ==
         "p.yaml:3: failures.rules[0]: needs log, reason, message, exitCodes or signal");
   CHECK(policyRefusal("{class: Aborted, log: x}") == "p.yaml:3: failures.rules[0]: needs a name");

@@ -499,7 +499,7 @@ TEST_CASE("a job whose metadata or gang record cannot be read is an error that n
   CHECK(
       refused(
           R"({"metadata":{"name":"j"},"status":{"gang":{"proposal":{"kind":"Leap","phase":"Reserved"}}}})") ==
-      R"(job j: status.gang.proposal.kind: is a word this version does not know, is "Leap")");
+      R"(job j: status.gang.proposal.kind: is a value unknown to this version, is "Leap")");
   CHECK(
       refused(
           R"({"metadata":{"name":"j"},"status":{"gang":{"placed":{"epoch":1,"assignments":[{"node":"n","role":"r","indices":"3-1"}]}}}})") ==

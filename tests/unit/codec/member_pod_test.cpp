@@ -280,8 +280,7 @@ TEST_CASE("trainyard-launch is refused what it cannot start") {
         "spec.containers[0].command: is required with checkpoint.mode "
         "Launcher: trainyard-launch starts it, and what the image would run is not known");
   CHECK(complaint(R"({"name":"c","command":["a"]})", "") ==
-        "checkpoint.mode Launcher: the operator knows no image of "
-        "trainyard-launch (--launcher-image)");
+        "checkpoint.mode Launcher: the operator has no image of trainyard-launch (--launcher-image)");
 }
 
 TEST_CASE("the release patch pins and opens the gate in one write") {

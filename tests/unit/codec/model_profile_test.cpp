@@ -65,7 +65,7 @@ TEST_CASE("nonsense in a profile is refused by name") {
   CHECK(refusal(R"("parameters":100,"largestTensorBytes":401)") ==
         "p.json: largestTensorBytes: is 401, more than all parameters take, 400");
   CHECK(refusal(R"("batchSize":8,"batchPerWorker":8)").find("p.json: batchPerWorker: must be left out") == 0);
-  CHECK(refusal(R"("flops":5)") == "p.json: [flops]: is no field of a profile");
+  CHECK(refusal(R"("flops":5)") == "p.json: [flops]: is not a field of a profile");
   CHECK(refusal(R"("speeds":[{"gpuType":"T4","samplesPerSecond":0}])")
             .find("samplesPerSecond: must be above 0") != std::string::npos);
   CHECK(refusal(R"("measurements":[{"workersPerNode":[0],"batchPerWorker":1,"stepMicroseconds":1}])")
@@ -77,7 +77,7 @@ TEST_CASE("nonsense in a profile is refused by name") {
                        fmt::join(std::vector<int>(nodes, 1), ","));
   };
   CHECK(refusal(fmt::format(R"("measurements":[{},{}])", onNodes(4'000), onNodes(97))) ==
-        "p.json: measurements: must not tell of more than 4096 nodes in all, tells of 4097");
+        "p.json: measurements: must not have more than 4096 nodes in all, has 4097");
   CHECK(refusal(fmt::format(R"("batchSize":8,"measurements":[{},{}])", onNodes(4'000), onNodes(96))) ==
         "accepted");
   CHECK(refusal(R"("exchange":"Gossip")").find("p.json: exchange: must be one of") == 0);

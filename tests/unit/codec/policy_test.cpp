@@ -164,9 +164,9 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"relaxation: 5s",
        "policy.yaml:1: relaxation: must be a map with the keys base, perGpu, ofEstimate, cap"},
       {"\nrelaxation:\n\n  perGPU: 5s",
-       "policy.yaml:4: relaxation.perGPU: is no key here; known are base, perGpu, ofEstimate, cap"},
+       "policy.yaml:4: relaxation.perGPU: is not a known key; known are base, perGpu, ofEstimate, cap"},
       {"orderring: fifo",
-       "policy.yaml:1: orderring: is no key here; known are topology, gpuResources, gpuTypeLabel, "
+       "policy.yaml:1: orderring: is not a known key; known are topology, gpuResources, gpuTypeLabel, "
        "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, "
        "usageHalfLife, "
@@ -176,7 +176,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"preflight: {image: a, command: b}", "policy.yaml:1: preflight.command: must be a list"},
       {"ordering: sjf", "policy.yaml:1: ordering: must be fifo, las, srtf, srsf or default, not sjf"},
       {"ordering:", "policy.yaml:1: ordering: has no value"},
-      {"ordering: fifo\nordering: las", "policy.yaml:2: key \"ordering\" is there twice"},
+      {"ordering: fifo\nordering: las", "policy.yaml:2: key \"ordering\" occurs twice"},
       {"ordering: fifo\n---\nordering: las", "policy.yaml:2: only one document is read"},
       {"ordering: [", "policy.yaml:1: end of sequence flow not found"},
       {"- a",
@@ -220,7 +220,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
        "policy.yaml:2: shapeCosts[0].nodes: must be a whole number from 1 to 1000000, not "
        "99999999999999999999"},
       {"shapeCosts:\n- {nodes: 2, gpusPerNode: 2, slowdown: 1}\n- {nodes: 2, gpusPerNode: 2, slowdown: 2}",
-       "policy.yaml:3: shapeCosts[1]: 2 nodes with 2 GPUs each are there twice"},
+       "policy.yaml:3: shapeCosts[1]: 2 nodes with 2 GPUs each occur twice"},
       {"shapeCosts: {nodes: 2}", "policy.yaml:1: shapeCosts: must be a list"},
       {"backfill: {reservationLimit: 1.5}",
        "policy.yaml:1: backfill.reservationLimit: must be a duration such as 90s, 10m or 1h30m, not 1.5"},
@@ -243,7 +243,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
       {"gpuResources: [gpu]",
        "policy.yaml:1: gpuResources[0]: must be an extended resource such as nvidia.com/gpu, not gpu"},
       {"gpuResources: [amd.com/gpu, amd.com/gpu]",
-       "policy.yaml:1: gpuResources[1]: must be there once only, not amd.com/gpu"},
+       "policy.yaml:1: gpuResources[1]: must occur only once, not amd.com/gpu"},
       {"unreachableGrace: soon",
        "policy.yaml:1: unreachableGrace: must be a duration such as 90s, 10m or 1h30m, or never, not soon"},
       {"usageHalfLife: 0s", "policy.yaml:1: usageHalfLife: must be at least 1s, not 0s"},

@@ -106,7 +106,7 @@ TEST_CASE("names that no pod can be charged for are refused") {
   for (const char* name : {"gpu", "storage", "requests.nvidia.com/gpu", "/gpu", "nvidia.com/", "a/b/c"}) {
     CAPTURE(name);
     CHECK_THAT(specError(fmt::format(R"({{"guaranteed":{{"{}":1}}}})", name)),
-               Catch::Contains("is no resource that pods request"));
+               Catch::Contains("is not a resource that pods request"));
   }
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("A Secret without data is empty, and the annotation counts whatever it
 TEST_CASE("An unreadable Secret is refused without its value") {
   const auto secret = decodeSecret(R"({"metadata":{"resourceVersion":"7"},"data":{"tls.key":"se?cret"}})");
   REQUIRE_FALSE(secret);
-  CHECK(secret.error().message == "Secret: data[tls.key]: is no base64");
+  CHECK(secret.error().message == "Secret: data[tls.key]: is not base64");
   CHECK_FALSE(decodeSecret(R"({"metadata":{}})"));
   CHECK_FALSE(decodeSecret(R"({"metadata":{"resourceVersion":"7"},"data":[]})"));
   CHECK_FALSE(decodeSecret("nonsense"));

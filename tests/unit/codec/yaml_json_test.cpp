@@ -48,7 +48,7 @@ TEST_CASE("numbers are those of YAML 1.1, as kubectl sends them") {
 
 TEST_CASE("keys are read as kubectl reads them") {
   CHECK(json("{yes: 1, 0400: 2, 1.5: 3, 'no': 4}") == R"({"true":1,"256":2,"1.5":3,"no":4})");
-  CHECK(json("on: 1\ntrue: 2\n") == "f.yaml:2: key \"true\" is there twice");
+  CHECK(json("on: 1\ntrue: 2\n") == "f.yaml:2: key \"true\" occurs twice");
   CHECK(json("~: 1") == "f.yaml:1: a key must not be null");
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("merge keys take in what they name, in the order of the file") {
 TEST_CASE("documents are read one by one, with the lines of the file") {
   CHECK(json("a: 1\n---\n# nothing\n---\nb: 2\n") == R"({"a":1} {"b":2})");
   CHECK(json("--- {a: 1}\n--- {b: 2}\n...\n") == R"({"a":1} {"b":2})");
-  CHECK(json("a: 1\n---\nb: 1\nb: 2\n") == "f.yaml:4: key \"b\" is there twice");
+  CHECK(json("a: 1\n---\nb: 1\nb: 2\n") == "f.yaml:4: key \"b\" occurs twice");
   CHECK(json("").empty());
 }
 

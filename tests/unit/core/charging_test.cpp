@@ -211,10 +211,9 @@ TEST_CASE("as long as pods of a stopped or ended job last, they count against th
   };
   const Plan plan = planWith(ending(podOf(bert, "n1")));
   CHECK(waitsFor(plan, "ml/next") == "WaitingForQuota");
-  CHECK(
-      statusFor(plan, "ml/next")->pending->message ==
-      "queue a would exceed its limit: 8 + 8 > 8 nvidia.com/gpu, where 8 of the 8 are held by pods that are "
-      "still ending");
+  CHECK(statusFor(plan, "ml/next")->pending->message ==
+        "queue a would exceed its limit: 8 + 8 > 8 nvidia.com/gpu, where 8 of the 8 are held by pods that "
+        "are still terminating");
   REQUIRE(plan.queues.size() == 1);
   CHECK(plan.queues[0].status.usage.amount("nvidia.com/gpu") == 8);
   model::Pod over = podOf(bert, "n1");
@@ -378,7 +377,7 @@ TEST_CASE("a claim waits at least as long as its victims are given, and who asks
   const auto told = std::find_if(events.begin(), events.end(),
                                  [](const auto& each) { return each.reason == "GraceCapped"; });
   REQUIRE(told != events.end());
-  CHECK(told->note.find("are given 3600 s") != std::string::npos);
+  CHECK(told->note.find("get 3600 s") != std::string::npos);
 }
 
 TEST_CASE("a class that never preempts stops nobody") {
@@ -504,8 +503,8 @@ TEST_CASE("a queue whose limit was lowered below what it holds reports that") {
   CHECK(ready.status == model::ConditionStatus::kTrue);
   CHECK(ready.reason == "OverLimit");
   CHECK(ready.message ==
-        "the queue holds 8 of at most 4 nvidia.com/gpu: its jobs run on, and none starts until enough have "
-        "ended");
+        "the queue holds 8 of at most 4 nvidia.com/gpu: its jobs keep running, and none starts until enough "
+        "have ended");
   // Not while one job ends and another one takes its nodes.
   CHECK(readyOf(cycle(input(twoNodes().add(queue("a", 4)).add(running("a")).add(podOf(running("a"), "n1")))))
             .reason == "Usable");

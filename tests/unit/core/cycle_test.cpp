@@ -369,8 +369,8 @@ TEST_CASE("a restart that waits for a pod beyond its grace period says for which
     }
     return std::string();
   };
-  CHECK(text(100) == "starts anew on 2 nodes, wakes");
-  CHECK(text(130) == "starts anew on 2 nodes; pod bert-worker-1 on node n2 does not go away");
+  CHECK(text(100) == "restarts on 2 nodes, wakes");
+  CHECK(text(130) == "restarts on 2 nodes; pod bert-worker-1 on node n2 does not terminate");
 }
 
 TEST_CASE("a gang whose pods do not start says which one waits, and for what") {

@@ -564,7 +564,7 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
   scene.now = kDeadline;
   REQUIRE(aborts(stepBeside(gang)));
   CHECK(stepBeside(gang).record->backoff->reason ==
-        "the place of pod other/g-worker-1 was not given up in time");
+        "the node of pod other/g-worker-1 was not released in time");
   scene.now = 10;
 
   SECTION("it has begun to shrink") {

@@ -382,7 +382,7 @@ TEST_CASE("a job gets as many as there is room for, and says what is missing") {
     CHECK_FALSE(status.gang.proposal);
     CHECK(resizing(status).status == model::ConditionStatus::kFalse);
     CHECK(resizing(status).reason == "Waiting");
-    CHECK(resizing(status).message == "8 are asked for, it has 2: there is room for no more now");
+    CHECK(resizing(status).message == "8 are requested, it has 2: no more can start now");
   }
   SECTION("not all, of one that would have to start anew for it") {
     scene.bert.spec.framework = model::Framework::kJax;

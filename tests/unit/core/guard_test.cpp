@@ -81,7 +81,7 @@ TEST_CASE("a gang member that is not offered its node is refused everywhere, wit
   REQUIRE(decision);
   CHECK(decision->accepted.empty());
   REQUIRE(decision->refused.size() == 2);
-  CHECK(decision->refused[0].message == "trainyard: the place of ml/bert-worker-2 in its gang is on node n2");
+  CHECK(decision->refused[0].message == "trainyard: ml/bert-worker-2 is assigned to node n2");
   CHECK(decision->refused[0].message.data() == decision->refused[1].message.data());
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
   REQUIRE(decision);
   CHECK(decision->accepted == Names{"n2"});
   CHECK(textOf(*decision, "n1") ==
-        "trainyard: wants 4 nvidia.com/gpu, has 2 free beside 4 reserved for gangs");
+        "trainyard: needs 4 nvidia.com/gpu, has 2 free beside 4 reserved for gangs");
   CHECK(textOf(*decision, "n3") == "trainyard: the node is not known yet");
   CHECK(decision->hold == model::NodeName("n2"));
 }
@@ -232,7 +232,7 @@ TEST_CASE("where members run their room counts, less strangers on their way out"
   };
   const PodBuilder stays = pod("ml/a").on("n1").gpus(4);
   CHECK(textOf(ask(stays, 4), "n1") ==
-        "trainyard: wants 4 nvidia.com/gpu, has 0 free beside 4 of running gangs");
+        "trainyard: needs 4 nvidia.com/gpu, has 0 free beside 4 of running gangs");
   // kube-scheduler offers the node only after it has seen the foreign pod's deletion.
   const PodBuilder leaves = pod("ml/a").on("n1").gpus(4).terminating();
   CHECK(ask(leaves, 4).accepted.size() == 1);
@@ -283,7 +283,7 @@ TEST_CASE("GPUs of every name that the setting has are kept for gangs, and told 
   const auto decision = core::filter(view, holds, stranger, Names{"n1", "n2"});
   REQUIRE(decision);
   CHECK(decision->accepted == Names{"n2"});
-  CHECK(textOf(*decision, "n1") == "trainyard: wants 4 amd.com/gpu, has 2 free beside 8 reserved for gangs");
+  CHECK(textOf(*decision, "n1") == "trainyard: needs 4 amd.com/gpu, has 2 free beside 8 reserved for gangs");
   CHECK(decision->hold == model::NodeName("n2"));
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("of the nodes with reservations a stranger is offered the best only, a
   // n2 is a perfect fit; n1 has reservations as well and is excluded; n3 and n4 are left to kube-scheduler.
   CHECK(offer.accepted == Names{"n2", "n3", "n4"});
   CHECK(offer.hold == model::NodeName("n2"));
-  CHECK(textOf(offer, "n1") == "trainyard: has places reserved for gangs, and another node was offered");
+  CHECK(textOf(offer, "n1") == "trainyard: has capacity reserved for gangs, and another node was offered");
 
   holds.put(first.uid, hold("n2", 2));
   // 2 of 8 left on n3: 9 - ceil(8*2/8) = 7; using the empty n4: 0; n1 has 2 left as well: 7.
@@ -369,7 +369,7 @@ TEST_CASE("of the nodes with reservations a stranger is offered the best only, a
   const auto second = *core::filter(view, holds, pod("ml/second").gpus(2), all);
   CHECK(second.accepted == Names{"n1", "n3", "n4"});
   CHECK(textOf(second, "n2") ==
-        "trainyard: wants 2 nvidia.com/gpu, has 0 free beside 6 reserved for gangs and pods just placed");
+        "trainyard: needs 2 nvidia.com/gpu, has 0 free beside 6 reserved for gangs and pods just placed");
   // The first pod's own hold does not exclude it in a repeated request.
   CHECK(core::filter(view, holds, first, all)->hold == model::NodeName("n2"));
 }

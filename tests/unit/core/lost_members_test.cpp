@@ -300,10 +300,10 @@ TEST_CASE("a container that admission added and that never ends does not keep it
   const Plan ended = planWithSidecars(0, 0);
   REQUIRE(ended.decisions.size() == 1);
   CHECK(ended.decisions[0].status->phase == "Succeeded");
-  CHECK(ended.decisions[0].events.front().note ==
-        "all that spec.success asks for ended with exit code 0; pod bert-worker-0 still runs container "
-        "istio-proxy, "
-        "which is none of its template");
+  CHECK(
+      ended.decisions[0].events.front().note ==
+      "all members that spec.success requires ended with exit code 0; pod bert-worker-0 still runs container "
+      "istio-proxy, which is not in its template");
   SECTION("not before all members have ended") {
     const Plan plan = planWithSidecars(0, std::nullopt);
     CHECK((plan.decisions.empty() || plan.decisions[0].status->phase != "Succeeded"));

@@ -121,8 +121,7 @@ TEST_CASE("a request that fails is told, taken back, and made again after a back
     CHECK_FALSE(decision.word->asked);
     CHECK(decision.word->reason == type);
     CHECK(decision.word->warns);
-    CHECK(decision.word->message ==
-          "attempt 1 to get nodes was given up: no quota; the next one follows after 5m");
+    CHECK(decision.word->message == "attempt 1 to get nodes failed: no quota; the next one starts after 5m");
     CHECK(decision.step == NodesStep::kTakeBack);
     CHECK(decision.failed);
   }
@@ -143,18 +142,18 @@ TEST_CASE("nodes that do not come, or do not help, are given up") {
   CHECK(decide(job, &request, kStart + 909).step == NodesStep::kNothing);
   const auto late = decide(job, &request, kStart + 910);
   CHECK(late.word->reason == "TimedOut");
-  CHECK(late.word->message.find("no nodes came within 15m") != std::string::npos);
+  CHECK(late.word->message.find("no nodes were added within 15m") != std::string::npos);
   CHECK(late.step == NodesStep::kTakeBack);
   const auto there = with("Provisioned");
   CHECK(decide(job, &there, kStart + 919).step == NodesStep::kNothing);
-  CHECK(decide(job, &there, kStart + 920).word->message.find("still has no place") != std::string::npos);
+  CHECK(decide(job, &there, kStart + 920).word->message.find("is still not placed") != std::string::npos);
 }
 
 TEST_CASE("a new process counts the back-off from what its predecessor has told") {
   model::Job job = waiting(PendingReason::kTooLarge);
   tell(job, core::nodesRefused(policy(), 1, "no such API"), kStart + 100);
   CHECK(job.status.conditions[0].message ==
-        "attempt 1 to get nodes was given up: no such API; the next one follows after 5m");
+        "attempt 1 to get nodes failed: no such API; the next one starts after 5m");
   CHECK(decide(job, nullptr, kStart + 399).wakeAt == at(kStart + 400));
   CHECK(decide(job, nullptr, kStart + 400).attempt == 2);
 }
@@ -176,7 +175,7 @@ TEST_CASE("who asks next is of the namespace that asks for fewest, then the olde
 TEST_CASE("a request ends with the wish, whatever became of it") {
   model::Job job = waiting(PendingReason::kTooLarge);
   const auto request = asked();
-  tell(job, {true, "Accepted", "an autoscaler makes nodes"}, kStart + 20);
+  tell(job, {true, "Accepted", "an autoscaler is adding nodes"}, kStart + 20);
   SECTION("placed") {
     job.status.pending.reset();
     job.status.gang.proposal.emplace();

@@ -249,9 +249,8 @@ TEST_CASE("resources other than GPUs decide as well") {
         "rack r: n1:worker:0 n2:worker:1-2");
   CHECK(outcomeIn(cluster().add(node("n1").gpus(8).pods(2)).add(job("x/j").role("worker", 3, gpus(1))),
                   "x/j") ==
-        "TooLarge: needs room for 3 members with 1 nvidia.com/gpu and 1 pod slot each; the cluster has room "
-        "for "
-        "2 even "
+        "TooLarge: needs capacity for 3 members with 1 nvidia.com/gpu and 1 pod slot each; the cluster can "
+        "hold 2 even "
         "when empty");
 }
 

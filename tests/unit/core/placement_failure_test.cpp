@@ -67,10 +67,11 @@ TEST_CASE("no matching nodes: the role is named") {
 }
 
 TEST_CASE("a level that this cluster does not have") {
-  CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).required("row"))) ==
-        "NoMatchingNodes: spec.locality.required: \"row\" is no level of this cluster; it has zone, block, "
-        "rack and "
-        "node");
+  CHECK(
+      said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).required("row"))) ==
+      "NoMatchingNodes: spec.locality.required: \"row\" is not a level of this cluster; it has zone, block, "
+      "rack and "
+      "node");
 }
 
 TEST_CASE("too large for any node") {
@@ -91,9 +92,8 @@ TEST_CASE("too large for the required level, or for the cluster") {
   CHECK(said(eightNodes().add(job("x/j").role("worker", 9, gpus(8)))) ==
         "TooLarge: needs 9 nodes with 8 nvidia.com/gpu each; the cluster has 8 even when empty");
   CHECK(said(eightNodes().add(job("x/j").role("worker", 9, gpus(4)).required("block"))) ==
-        "TooLarge: needs room for 9 members with 4 nvidia.com/gpu each in one block; the largest block, "
-        "z/b1, has room "
-        "for 8 even when empty");
+        "TooLarge: needs capacity for 9 members with 4 nvidia.com/gpu each in one block; the largest block, "
+        "z/b1, can hold 8 even when empty");
 }
 
 TEST_CASE("a required level that no node is labelled for") {
@@ -146,9 +146,8 @@ TEST_CASE("members that do not fill a node are counted as members") {
                  .add(filler("n4", 5))
                  .add(filler("n6", 5))
                  .add(job("x/j").role("worker", 4, gpus(4)).required("rack"))) ==
-        "WaitingForTopology: needs room for 4 members with 4 nvidia.com/gpu each in one rack; best rack "
-        "z/b1/r0 has room "
-        "for 3, the whole cluster has room for 9");
+        "WaitingForTopology: needs capacity for 4 members with 4 nvidia.com/gpu each in one rack; best rack "
+        "z/b1/r0 can hold 3, the whole cluster can hold 9");
   CHECK(said(eightNodes()
                  .add(filler("n0", 1))
                  .add(filler("n1", 1))
@@ -159,9 +158,8 @@ TEST_CASE("members that do not fill a node are counted as members") {
                  .add(filler("n6", 1))
                  .add(filler("n7", 1))
                  .add(job("x/j").role("worker", 8, gpus(1)).required("node"))) ==
-        "WaitingForTopology: needs room for 8 members with 1 nvidia.com/gpu each on one node; best node "
-        "z/b1/r0/n0 has room "
-        "for 7, the whole cluster has room for 56");
+        "WaitingForTopology: needs capacity for 8 members with 1 nvidia.com/gpu each on one node; best node "
+        "z/b1/r0/n0 can hold 7, the whole cluster can hold 56");
 }
 
 TEST_CASE("no node has room for one member: the best node says how much it has") {
@@ -196,11 +194,11 @@ TEST_CASE("nodes that would help if they were open are mentioned") {
   };
   CHECK(said(three().add(job("x/j").role("worker", 2, gpus(8)))) ==
         "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each; the cluster has 1; 2 more nodes have "
-        "room but 1 is "
+        "free capacity but 1 is "
         "cordoned and 1 is not ready");
   CHECK(said(cluster().add(node("n1").gpus(8).cordoned()).add(job("x/j").role("worker", 1, gpus(8)))) ==
-        "WaitingForCapacity: needs 1 node with 8 nvidia.com/gpu; no matching node is open; 1 more node has "
-        "room but is "
+        "WaitingForCapacity: needs 1 node with 8 nvidia.com/gpu; no matching node is available; 1 more node "
+        "has free capacity but is "
         "cordoned");
   // A full node would not help, even without the cordon.
   CHECK(said(cluster()
@@ -222,9 +220,10 @@ TEST_CASE("several kinds of members are told one by one") {
                  .add(filler("n4", 1))
                  .add(filler("n6", 1))
                  .add(gang())) ==
-        "WaitingForTopology: needs 2 worker members with 8 nvidia.com/gpu each and 1 ps member with 100 cpu "
+        "WaitingForTopology: needs capacity for 2 worker members with 8 nvidia.com/gpu each and 1 ps member "
+        "with 100 cpu "
         "in one rack; "
-        "best rack z/b1/r0 has room for 1 and 1, the whole cluster has room for all");
+        "best rack z/b1/r0 can hold 1 and 1, the whole cluster can hold all");
 }
 
 TEST_CASE("shortfall carries the numbers for programs") {
@@ -394,7 +393,7 @@ TEST_CASE("blockers: at most three are named; strangers are counted") {
     CHECK(pending.message ==
           "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 1; blocked by ml/j0 (1 node), ml/j1 (1 "
           "node), ml/j2 "
-          "(1 node), 2 more jobs and 2 pods of no TrainingJob, of which the first is s/a (1 node)");
+          "(1 node), 2 more jobs and 2 pods of no TrainingJob, such as s/a (1 node)");
     CHECK(pending.blockedBy.size() == 3);
   }
 }

@@ -56,7 +56,7 @@ TEST_CASE("a deleted job that a foreign finalizer keeps holds nothing once its p
   CHECK_FALSE(cleared.front().status->gang.charge);
   REQUIRE(cleared.front().status->pending);
   CHECK(cleared.front().status->pending->message ==
-        "it is being deleted and holds nothing; it is kept by finalizer example.com/hold");
+        "it is being deleted and holds no nodes; its deletion waits for finalizer example.com/hold");
   kept.status = *cleared.front().status;
   CHECK(decide(true).empty());
 }

@@ -38,8 +38,7 @@ TEST_CASE("a gang goes where its bound volume can be reached") {
   CHECK(tied->volumeProblem.empty());
   CHECK(tied->spec.roles[1].shape.volumeAffinity.empty());
   const model::PodShape& shape = tied->spec.roles[0].shape;
-  CHECK(nodeMisfit(node("n1").label("zone", "a"), shape)->text ==
-        "is out of reach of a volume that the pods use");
+  CHECK(nodeMisfit(node("n1").label("zone", "a"), shape)->text == "cannot reach a volume that the pods use");
   CHECK_FALSE(nodeMisfit(node("n1").label("zone", "a"), shape)->temporary());
   CHECK_FALSE(nodeMisfit(node("n1").label("zone", "b"), shape));
   CHECK(outcomeIn(cluster()
@@ -209,7 +208,7 @@ TEST_CASE("a class of local disks has volumes on their nodes alone") {
     CHECK_FALSE(WaitingClaim::open(*tied, node("n2").label("host", "h2")));
   }
   scene.storageClass.waitsForConsumer = false;
-  CHECK(scene.tiedEphemeral()->volumeProblem.find("has to have volumeBindingMode WaitForFirstConsumer") !=
+  CHECK(scene.tiedEphemeral()->volumeProblem.find("needs volumeBindingMode WaitForFirstConsumer") !=
         std::string::npos);
 }
 

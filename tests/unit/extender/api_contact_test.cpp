@@ -69,7 +69,7 @@ TEST_CASE("who is answered, but has been told nothing for longer than any watch 
   loop.runFor(145s);
   CHECK(lost.empty());
   loop.runFor(10s);
-  CHECK(lost == std::vector<std::string>{"a watch of the API server's is silent"});
+  CHECK(lost == std::vector<std::string>{"a watch of the API server is silent"});
   CHECK(regained == 0);
   heard = loop.now();
   loop.runFor(2s);

@@ -56,13 +56,13 @@ TEST_CASE("a gang member gets its node, a stranger what is left, and prioritize 
   f.publishDefault();
   CHECK(f.ask("filter", argsJson(memberJson(f.bert, "worker", 0, 1, 4), {"n1", "n2"})).body ==
         R"({"Nodes":null,"NodeNames":["n1"],"FailedNodes":{},"FailedAndUnresolvableNodes":)"
-        R"({"n2":"trainyard: the place of ml/bert-worker-0 in its gang is on node n1"},"Error":""})");
+        R"({"n2":"trainyard: ml/bert-worker-0 is assigned to node n1"},"Error":""})");
   CHECK(f.service.holds() == 0);
 
   // 6 GPUs: n1 has 4 beside the reservation.
   CHECK(f.ask("filter", argsJson(strangerJson("a", 6), {"n1", "n2"})).body ==
         R"({"Nodes":null,"NodeNames":["n2"],"FailedNodes":{},"FailedAndUnresolvableNodes":)"
-        R"({"n1":"trainyard: wants 6 nvidia.com/gpu, has 4 free beside 4 reserved for gangs"},"Error":""})");
+        R"({"n1":"trainyard: needs 6 nvidia.com/gpu, has 4 free beside 4 reserved for gangs"},"Error":""})");
   CHECK(f.service.holds() == 1);
   CHECK(f.ask("prioritize", argsJson(strangerJson("a", 6), {"n2"})).body == R"([{"Host":"n2","Score":10}])");
   CHECK(f.counted(R"(trainyard_extender_refusals_total{reason="Reserved"} 1)"));

@@ -160,9 +160,9 @@ TEST_CASE_METHOD(Fixture, "what cannot be used is named by file and key") {
         ": cluster k: insecure-skip-tls-verify contradicts certificate-authority");
   CHECK(problem("    tls-server-name: [a]\n", "") ==
         ": clusters[0].cluster.tls-server-name: expected a text");
-  CHECK(problem("    server: https://other\n", "") == ": clusters[0].cluster: key \"server\" is there twice");
+  CHECK(problem("    server: https://other\n", "") == ": clusters[0].cluster: key \"server\" occurs twice");
   CHECK(problem("", "    client-certificate-data: Q0E=\n") ==
-        ": user u: client-certificate and client-key need each other");
+        ": user u: client-certificate and client-key must be given together");
   CHECK(problem("", "    as: a\n    as-groups: [g, h]\n") ==
         ": user u: several values of Impersonate-Group are not supported");
   CHECK(problem("", "    as-groups: [g]\n") == ": user u: as-… needs as");

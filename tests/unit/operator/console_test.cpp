@@ -296,7 +296,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
   CHECK_THAT(refused("{\"items\":[\n  {\"job\": nul}]}"), Catch::StartsWith("the body, line 2, column 1"));
   CHECK_THAT(refused(R"({"items":5})"), Catch::StartsWith("items: expected a list"));
   CHECK(refused(R"({"items":[]})") == "items: must have a job");
-  CHECK(refused(R"({"items":[{}]})") == "items[0].job.metadata.namespace: is missing, or no name");
+  CHECK(refused(R"({"items":[{}]})") == "items[0].job.metadata.namespace: is missing, or not a valid name");
   CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a%2Fb", 1)})) ==
         "items[1].job.metadata.name: is missing, or no name");
   std::string elsewhere = items({jobText("ml/a", 1)});
@@ -309,7 +309,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
   CHECK(refused(items({jobText("ml/bert", 1)}), 409) ==
         "items[0].job.metadata.name: TrainingJob ml/bert exists already");
   CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a", 1)})) ==
-        "items[1].job.metadata.name: ml/a is there twice");
+        "items[1].job.metadata.name: ml/a occurs twice");
   CHECK(refused(items(std::vector<std::string>(kMostTriedJobs + 1, jobText("ml/a", 1)))) ==
         "items: 17 jobs, at most 16 are tried at once");
   const std::string deep = std::string(100, '[') + std::string(100, ']');

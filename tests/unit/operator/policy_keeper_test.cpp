@@ -163,7 +163,7 @@ TEST_CASE("Which resources are GPUs is taken at the start, and a change of it is
   fixture.loop.runFor(10s);
   CHECK(fixture.taken.empty());
   REQUIRE(fixture.refused.size() == 1);
-  CHECK_THAT(fixture.refused[0], Catch::Contains("gpuResources: is taken when a program starts"));
+  CHECK_THAT(fixture.refused[0], Catch::Contains("gpuResources: is read only when a program starts"));
   CHECK(fixture.says("trainyard_policy_last_reload_success 0"));
   fixture.volume.put("gpuResources: [amd.com/gpu]\nordering: fifo");
   fixture.loop.runFor(10s);

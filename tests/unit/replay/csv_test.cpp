@@ -40,7 +40,7 @@ TEST_CASE("A table that is none is refused with its line") {
   CHECK(CsvTable::parse("f", "").error().message == "f: empty, without a header");
   CHECK(CsvTable::parse("f", "a,b\n1,2\n1\n").error().message ==
         "f line 3: 1 fields, but the header names 2");
-  CHECK(CsvTable::parse("f", "a,a\n").error().message == "f line 1: column a is there twice");
+  CHECK(CsvTable::parse("f", "a,a\n").error().message == "f line 1: column a occurs twice");
   CHECK(CsvTable::parse("f", "a,b\n\"1\",2\n").error().message ==
         "f line 2: quoted fields are not understood");
 }
@@ -124,7 +124,7 @@ TEST_CASE("A cluster is a shape, a list of machines, or switches with nodes") {
   REQUIRE(switches);
   CHECK(switches->size() == 6);
   CHECK(readClusterFile("m", "machineId,number of GPUs\nm1,2\nm1,2\n").error().message ==
-        "m: machine m1 is there twice");
+        "m: machine m1 occurs twice");
   CHECK(readClusterFile("m", "machineId,number of GPUs\nm1,x\n").error().message ==
         "m line 2, column number of GPUs: 'x' is not a whole number");
 }

@@ -135,7 +135,7 @@ TEST_CASE("Days and sizes that cannot be used are refused with file, line and co
   };
   CHECK(sized({{"lr", 4}}).empty());
   CHECK_THAT(sized({{"lr", 5}}), Catch::Contains("lr=5: it may have 1 to 4"));
-  CHECK_THAT(sized({{"mf", 4}}), Catch::Contains("nothing of application lr"));
+  CHECK_THAT(sized({{"mf", 4}}), Catch::Contains("does not name application lr"));
   CHECK_THAT(sized({{"lr", 4}, {"mf", 1}}), Catch::Contains("mf=1: d/applications.csv has no such"));
   for (const char* wrong : {"lr", "lr=", "=3", "lr=0", "lr=x", "lr=2,lr=3", "lr=2,,mf=1"}) {
     INFO(wrong);
@@ -190,5 +190,5 @@ TEST_CASE("An elastic job whose least does not fit the empty cluster is refused 
   options.cluster = "4x8";
   const auto result = runReplay(options, {.readFile = replay::testing::readFile});
   REQUIRE_FALSE(result);
-  CHECK_THAT(result.error().message, Catch::Contains("members at least") && Catch::Contains("room for 0"));
+  CHECK_THAT(result.error().message, Catch::Contains("members at least") && Catch::Contains("can hold 0"));
 }
