@@ -10,14 +10,19 @@ namespace {
 
 using model::Job;
 
-// Whether each queue from the victim's branch down to its own holds what the victim gives up as borrowed.
-bool allYield(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-              decltype(yieldsBorrowed)& yields) {
+// Whether `yields` of each queue from the victim's branch down to its own.
+template <typename Yields>
+bool allYield(const Claimant& claimant, const Victim& victim, const QueueTree& tree, const Yields& yields) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
   const Yield yield{victim.held, victim.whole == nullptr ? victim.held : *victim.whole};
-  return std::all_of(from, path.end(),
-                     [&](auto queue) { return yields(tree, queue, yield, claimant.demand); });
+  return std::all_of(from, path.end(), [&](auto queue) { return yields(queue, yield); });
+}
+
+bool yieldsBorrowed(const Claimant& claimant, const Victim& victim, const QueueTree& tree, Bound bound) {
+  return allYield(claimant, victim, tree, [&](auto queue, const Yield& yield) {
+    return yieldsBorrowed(tree, queue, yield, claimant.demand, bound);
+  });
 }
 
 // Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
@@ -34,9 +39,19 @@ bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& t
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
   const QueueTree::Branches branches = tree.branches(claimant.queue, victim.queue);
   if (branches.a == branches.b) return false;
-  if (isWithinGuaranteeBelow(tree, branches.a, claimant.queue, claimant.demand))
-    return allYield(claimant, victim, tree, yieldsBorrowed);
-  return victim.isUnprotected && allYield(claimant, victim, tree, yieldsShare) &&
+  const auto isWithin = [&](Bound bound) {
+    return isWithinGuaranteeBelow(tree, branches.a, claimant.queue, claimant.demand, bound);
+  };
+  // A chain ends: a job within a bound takes only from queues beyond the same bound.
+  if (isWithin(Bound::kAtMost)) {
+    return yieldsBorrowed(claimant, victim, tree, Bound::kAtMost) ||
+           (isWithin(Bound::kInProportion) && yieldsBorrowed(claimant, victim, tree, Bound::kInProportion));
+  }
+  return victim.isUnprotected &&
+         allYield(claimant, victim, tree,
+                  [&](auto queue, const Yield& yield) {
+                    return yieldsShare(tree, queue, yield, claimant.demand);
+                  }) &&
          shares.with(branches.a, claimant.demand) <= shares.without(branches.b, victim.held, claimant.demand);
 }
 
@@ -106,8 +121,8 @@ bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTre
   if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
   // No guarantee takes anything back from a job within its own.
   const QueueTree::Index branch = tree.branches(claimant.queue, victim.queue).a;
-  return allYield(claimant, victim, tree, yieldsBorrowed) &&
-         (isWithinGuaranteeBelow(tree, branch, claimant.queue, claimant.demand) ||
+  return yieldsBorrowed(claimant, victim, tree, Bound::kAtMost) &&
+         (isWithinGuaranteeBelow(tree, branch, claimant.queue, claimant.demand, Bound::kInProportion) ||
           !wouldBeTakenBack(claimant, victim, tree));
 }
 

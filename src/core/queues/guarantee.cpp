@@ -30,7 +30,11 @@ std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::size_t of, 
   return base::scaledUp(tree.capacity()[d], guaranteed, whole);
 }
 
-// What the queue is guaranteed of a resource on nodes with GPUs.
+const Amounts& boundOf(const Node& node, Bound bound) {
+  return bound == Bound::kAtMost ? node.coveredAtMost : node.covered;
+}
+
+// What the queue is guaranteed of a resource on nodes with GPUs, in proportion to the GPUs.
 std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
   std::int64_t covered = 0;
   for (std::size_t gpus = 0; gpus < tree.cpu(); ++gpus)
@@ -41,6 +45,15 @@ std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) 
     covered = std::max(covered, base::saturatingSubtract(node.guaranteed[named], elsewhere));
   }
   return covered;
+}
+
+// As much for each guaranteed GPU as the node with the most has.
+std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size_t d) {
+  constexpr std::int64_t kPermille = 1'000;
+  std::int64_t gpus = 0;
+  for (std::size_t each = 0; each < tree.cpu(); ++each)
+    gpus = base::saturatingAdd(gpus, node.guaranteed[each]);
+  return base::scaledUp(tree.mostPerGpu(d), gpus, kPermille);
 }
 
 bool names(const Node& node, const std::string& resource) {
@@ -87,16 +100,17 @@ std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amoun
 }
 
 template <typename Counts>
-bool yields(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted,
+bool yields(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted, Bound bound,
             const Counts& counts) {
   const Node& node = tree.node(queue);
+  const Amounts& covered = boundOf(node, bound);
   const std::int64_t part = guaranteedPart(tree, node, yield.held);
   const bool typed = wantsTypes(tree, wanted);
   const bool tooManyOfTypes = typed && exceedsTypes(tree, node, nullptr);
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     if (wanted[d] <= 0 || yield.given[d] <= 0 || !counts(d) || !matters(tree, node, d)) continue;
     if (typed && isGpu(tree, d) && (!isType(tree, d) || !tooManyOfTypes)) continue;
-    if (node.usage[d] <= node.covered[d]) continue;
+    if (node.usage[d] <= covered[d]) continue;
     if (isGpu(tree, d) || partOf(tree, d, yield.held[d]) > part) return true;
   }
   return false;
@@ -104,49 +118,57 @@ bool yields(const QueueTree& tree, Index queue, const Yield& yield, const Amount
 
 }  // namespace
 
-Amounts coveredBy(const QueueTree& tree, Index queue) {
+Coverage coverageOf(const QueueTree& tree, Index queue) {
   const Node& node = tree.node(queue);
-  Amounts covered = node.guaranteed;
-  for (std::size_t d = tree.cpu(); d < covered.size(); ++d) {
-    if (isType(tree, d)) continue;
-    if (d >= tree.firstBeside()) {
-      covered[d] = besideGpus(tree, node, d);
-      continue;
-    }
+  Coverage coverage{node.guaranteed, node.guaranteed};
+  auto& [part, most] = coverage;
+  for (std::size_t d = tree.firstBeside(); d < part.size(); ++d) {
+    part[d] = besideGpus(tree, node, d);
+    most[d] = std::max(part[d], besideGpusAtMost(tree, node, d));
+  }
+  for (std::size_t d = tree.cpu(); d < tree.firstType(); ++d) {
     if (names(node, tree.dimensions()[d])) continue;
     for (std::size_t of = 0; of < tree.firstBeside(); ++of)
-      covered[d] = std::max(covered[d], inProportion(tree, d, of, node.guaranteed[of]));
+      part[d] = std::max(part[d], inProportion(tree, d, of, node.guaranteed[of]));
+    most[d] = part[d];
+    for (std::size_t beside = tree.firstBeside(); beside < part.size(); ++beside) {
+      if (tree.dimensions()[beside] == tree.dimensions()[d]) most[d] = std::max(most[d], most[beside]);
+    }
   }
-  return covered;
+  return coverage;
 }
 
-bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more) {
+bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more, Bound bound) {
   const Node& node = tree.node(queue);
+  const Amounts& covered = boundOf(node, bound);
   const bool typed = wantsTypes(tree, more);
   if (typed && exceedsTypes(tree, node, &more)) return false;
   bool isNamed = false;
   for (std::size_t d = 0; d < more.size(); ++d) {
     if (more[d] <= 0 || (typed && isType(tree, d)) || !matters(tree, node, d)) continue;
-    if (base::saturatingAdd(node.usage[d], more[d]) > node.covered[d]) return false;
+    if (base::saturatingAdd(node.usage[d], more[d]) > covered[d]) return false;
     isNamed = isNamed || node.guaranteed[d] > 0;
   }
   return isNamed;
 }
 
-bool isWithinGuarantee(const QueueTree& tree, Index queue, const Amounts& more) {
+bool isWithinGuarantee(const QueueTree& tree, Index queue, const Amounts& more, Bound bound) {
   const auto& path = tree.node(queue).path;
-  return std::any_of(path.begin(), path.end(), [&](Index at) { return guaranteeAdmits(tree, at, more); });
+  return std::any_of(path.begin(), path.end(),
+                     [&](Index at) { return guaranteeAdmits(tree, at, more, bound); });
 }
 
-bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, const Amounts& more) {
+bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, const Amounts& more,
+                            Bound bound) {
   const auto& path = tree.node(queue).path;
   return std::any_of(std::find(path.begin(), path.end(), branch), path.end(),
-                     [&](Index at) { return guaranteeAdmits(tree, at, more); });
+                     [&](Index at) { return guaranteeAdmits(tree, at, more, bound); });
 }
 
-bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
+bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted,
+                    Bound bound) {
   return guaranteedPart(tree, tree.node(queue), yield.held) == 0 ||
-         yields(tree, queue, yield, wanted, [](std::size_t) { return true; });
+         yields(tree, queue, yield, wanted, bound, [](std::size_t) { return true; });
 }
 
 bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
@@ -156,7 +178,7 @@ bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const A
   const auto isShort = [&](std::size_t d) {
     return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) > tree.capacity()[d];
   };
-  return yields(tree, queue, yield, wanted, [&](std::size_t d) {
+  return yields(tree, queue, yield, wanted, Bound::kInProportion, [&](std::size_t d) {
     return tree.counts(d) && (!givesGpus || isGpu(tree, d) || isShort(d));
   });
 }

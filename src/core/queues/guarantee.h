@@ -15,21 +15,32 @@ namespace trainyard::core {
 //  others    the largest part of the cluster that the queue is guaranteed of any resource; never GPUs
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
+//
+// If nodes differ, a job may need more than that part, because its nodes have more for each GPU. So there are
+// two bounds: in proportion, and at most, with as much for each guaranteed GPU as the node that has the most.
+// (Lost: in proportion alone. A job for the larger nodes had no guarantee. Lost: at most alone. One
+// guaranteed GPU could keep all cores of a smaller node.)
+enum class Bound { kInProportion, kAtMost };
 
-// Sets Node::covered of a queue; reads the guarantees and the capacity of the tree.
-[[nodiscard]] QueueTree::Amounts coveredBy(const QueueTree& tree, QueueTree::Index queue);
+struct Coverage {
+  QueueTree::Amounts inProportion;
+  QueueTree::Amounts atMost;
+};
+// Reads the guarantees and the capacity of the tree.
+[[nodiscard]] Coverage coverageOf(const QueueTree& tree, QueueTree::Index queue);
 
 // Whether the queue is guaranteed a resource in `more` by name, and its guarantee covers all of `more` beside
 // what the queue holds. GPUs of a known type count against the guarantee of that type, then against the part
 // of the guarantee that is not tied to a type.
 [[nodiscard]] bool guaranteeAdmits(const QueueTree& tree, QueueTree::Index queue,
-                                   const QueueTree::Amounts& more);
+                                   const QueueTree::Amounts& more, Bound bound);
 // The same of the queue or one above it, from `branch` down. One suffices: what a sibling borrows below the
 // same parent does not end a queue's guarantee, and a parent's is for all queues below it.
 [[nodiscard]] bool isWithinGuarantee(const QueueTree& tree, QueueTree::Index queue,
-                                     const QueueTree::Amounts& more);
+                                     const QueueTree::Amounts& more, Bound bound = Bound::kAtMost);
 [[nodiscard]] bool isWithinGuaranteeBelow(const QueueTree& tree, QueueTree::Index branch,
-                                          QueueTree::Index queue, const QueueTree::Amounts& more);
+                                          QueueTree::Index queue, const QueueTree::Amounts& more,
+                                          Bound bound);
 
 // What a gang gives up, and what it holds in all.
 struct Yield {
@@ -44,7 +55,7 @@ struct Yield {
 //    of its queue took cores.
 // A gang's part of a guarantee is in proportion to what it holds, so ten gangs do not each count all of it.
 [[nodiscard]] bool yieldsBorrowed(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
-                                  const QueueTree::Amounts& wanted);
+                                  const QueueTree::Amounts& wanted, Bound bound);
 // The same for fair share, which compares only the resources that count in shares. A gang that gives up GPUs
 // gives them for GPUs, and for other resources only if the whole cluster is short of them. (Lost: always.
 // Idle cores that its jobs use beyond their part would cost a queue GPUs that it is guaranteed.)

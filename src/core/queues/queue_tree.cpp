@@ -66,7 +66,11 @@ QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
   readQueues(snapshot);
   readNamespaces(snapshot);
   readCapacity(snapshot, cache);
-  for (Index i = 0; i < nodes_.size(); ++i) nodes_[i].covered = coveredBy(*this, i);
+  for (Index i = 0; i < nodes_.size(); ++i) {
+    Coverage coverage = coverageOf(*this, i);
+    nodes_[i].covered = std::move(coverage.inProportion);
+    nodes_[i].coveredAtMost = std::move(coverage.atMost);
+  }
   readJobs(snapshot, cache);
   if (snapshot.policy.chargeOtherPods) readOtherPods(snapshot);
   averageUsage(snapshot);
@@ -159,6 +163,7 @@ QueueTree::Node& QueueTree::addNode(std::string name) {
   nodes_.push_back({.name = std::move(name),
                     .guaranteed = none,
                     .covered = none,
+                    .coveredAtMost = none,
                     .limit = Amounts(dimensions_.size(), kNoLimit),
                     .usage = none,
                     .ownUsage = none,
@@ -265,9 +270,25 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
     cache.heldBeside_ = gpuNodes_;
     cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
     cache.capacity_ = capacityOf(snapshot, *cache.typeOf_);
+    cache.mostPerGpu_ = mostPerGpuOf(snapshot);
   }
   typeOf_ = cache.typeOf_;
   capacity_ = cache.capacity_;
+  mostPerGpu_ = cache.mostPerGpu_;
+}
+
+Amounts QueueTree::mostPerGpuOf(const model::Snapshot& snapshot) const {
+  constexpr std::int64_t kPermille = 1'000;
+  Amounts most(dimensions_.size() - firstBeside_, 0);
+  for (const auto& node : snapshot.nodes) {
+    const std::int64_t gpus = node->allocatable.gpus();
+    if (!node->ready || node->unschedulable || node->deleting || gpus <= 0) continue;
+    for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+      const std::int64_t each = base::scaledUp(amountIn(node->allocatable, dimensions_[d]), kPermille, gpus);
+      most[d - firstBeside_] = std::max(most[d - firstBeside_], each);
+    }
+  }
+  return most;
 }
 
 std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snapshot& snapshot) const {

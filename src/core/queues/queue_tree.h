@@ -64,7 +64,8 @@ class QueueTree {
     std::vector<Index> path = {};  // from the root queue to this one
     std::int64_t weight = 1;
     Amounts guaranteed;    // by name, or what the queues below it are guaranteed in sum
-    Amounts covered = {};  // what that covers: core/queues/guarantee.h
+    Amounts covered = {};  // what that covers in proportion, and at most: core/queues/guarantee.h
+    Amounts coveredAtMost = {};
     Amounts limit;
     Amounts usage;           // its own and that of the queues below
     Amounts ownUsage;        // of its own jobs
@@ -96,6 +97,11 @@ class QueueTree {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
+  // Of a resource beside GPUs, in 1/1000 of its unit: what the node with the most of it per GPU has for each
+  // GPU.
+  [[nodiscard]] std::int64_t mostPerGpu(std::size_t dimension) const {
+    return mostPerGpu_[dimension - firstBeside_];
+  }
   // Dimensions below this one are GPUs; this one is cpu.
   [[nodiscard]] std::size_t cpu() const { return cpu_; }
   // The node's type of GPU if a quota names it, else empty.
@@ -201,6 +207,7 @@ class QueueTree {
   void nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache);
   void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
   [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
+  [[nodiscard]] Amounts mostPerGpuOf(const model::Snapshot& snapshot) const;
   [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
                                    const std::map<model::NodeName, std::size_t>& types) const;
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
@@ -240,6 +247,7 @@ class QueueTree {
   std::size_t firstType_ = 0;
   std::size_t firstBeside_ = 0;
   Amounts capacity_;
+  Amounts mostPerGpu_;                                         // by dimension from firstBeside_ on
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;  // null: there are no resources beside GPUs
   std::uint64_t version_ = 0;
   // The dimension of each node's GPU type if some quota names it.
