@@ -235,7 +235,7 @@ void TemplateCleaner::mapFieldRefs(RoleDraft& role, Json& value) {
     });
     if (fact != facts.end()) {
       const std::string path = pathOf(role, *fact);
-      if (path == member) continue;
+      if (path == member.get_ref<const std::string&>()) continue;
       member = path;
       draft_.kept(fmt::format("role {}: {} {} is read from {}", role.name, part, name, path));
     } else if (ofOtherSystem(name)) {
