@@ -38,6 +38,7 @@ trainyard_precompile(trainyard_precompiled_tests ${test_headers})
 # trainyard_use_precompiled(FOLDER TARGET): for every library and program below the folder that uses fmt.
 function(trainyard_use_precompiled folder precompiled)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  list(REMOVE_ITEM targets trainyard_test_main)  # includes Catch2 in the way that defines its main
   foreach(target ${targets})
     get_target_property(type ${target} TYPE)
     if(type MATCHES "LIBRARY|EXECUTABLE" AND NOT type STREQUAL "INTERFACE_LIBRARY")

@@ -10,6 +10,7 @@
 #include "core/preemption/claims.h"
 #include "core/preemption/guarantee_deficit.h"
 #include "core/preemption/moves.h"
+#include "core/queues/guarantee.h"
 #include "core/queues/priority.h"
 #include "model/charge.h"
 
@@ -98,7 +99,7 @@ std::optional<Claim> Preemption::claim(const Claimant& claimant, std::size_t wid
     return claim;
   }
   spareMembers(claimant, widest, claim);
-  if (comesTooEarly(claimant, claim)) return std::nullopt;
+  if (comesTooEarly(claimant, claim) || outgrowsGuarantee(claimant, claim)) return std::nullopt;
   giveAway(claim);
   return claim;
 }
@@ -118,6 +119,29 @@ bool Preemption::comesTooEarly(const Claimant& claimant, const Claim& claim) {
   tooEarly_ = tree_.beyondLimitYet(claimant.queue, wanted).has_value();
   leave(claim.concessions, true);
   return tooEarly_;
+}
+
+// What members without GPUs hold beside GPUs depends on the nodes. A claim by a guarantee has to stay within
+// it there, too: else the gang could be preempted at once in turn.
+bool Preemption::outgrowsGuarantee(const Claimant& claimant, const Claim& claim) {
+  const auto& roles = claimant.job->spec.roles;
+  const bool depends = tree_.dependsOnPlaces(false) &&
+                       std::any_of(roles.begin(), roles.end(),
+                                   [](const auto& role) { return role.shape.requests.gpus() <= 0; });
+  const auto& gone = claim.concessions;
+  const bool takesFromOthers = std::any_of(gone.begin(), gone.end(), [&](const Change& each) {
+    return tree_.queueOf(*each.job) != claimant.queue;
+  });
+  if (!depends || !takesFromOthers) return false;
+  leave(gone, false);
+  const QueueTree::Amounts held = tree_.heldBy(*claimant.job, claim.placement.assignments);
+  const auto outgrows = [&](Bound bound) {
+    return isWithinGuarantee(tree_, claimant.queue, claimant.demand, bound) &&
+           !isWithinGuarantee(tree_, claimant.queue, held, bound);
+  };
+  const bool outgrown = outgrows(Bound::kInProportion) || outgrows(Bound::kAtMost);
+  leave(gone, true);
+  return outgrown;
 }
 
 void Preemption::giveAway(const Claim& claim) {

@@ -117,6 +117,7 @@ class Preemption {
   void listElastic(const JobPtr& job, int priority);
   // Whether a limit makes the claim wait for gangs that terminate already.
   [[nodiscard]] bool comesTooEarly(const Claimant& claimant, const Claim& claim);
+  [[nodiscard]] bool outgrowsGuarantee(const Claimant& claimant, const Claim& claim);
   void giveAway(const Claim& claim);
   void leave(const std::vector<Change>& gone, bool isBack);
   void leave(const std::vector<Concession>& candidates, const Chosen& gone, bool isBack);

@@ -63,7 +63,8 @@ std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t w
   auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows, place});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), changesOf(choice->gives)};
-  if (claim.concessions.empty() || comesTooEarly(claimant, claim)) return std::nullopt;
+  if (claim.concessions.empty() || comesTooEarly(claimant, claim) || outgrowsGuarantee(claimant, claim))
+    return std::nullopt;
   giveAway(claim);
   return claim;
 }

@@ -15,7 +15,9 @@ template <typename Yields>
 bool allYield(const Claimant& claimant, const Victim& victim, const QueueTree& tree, const Yields& yields) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
-  const Yield yield{victim.held, victim.whole == nullptr ? victim.held : *victim.whole};
+  const auto& own = tree.node(claimant.queue).path;
+  const bool isAbove = std::find(own.begin(), own.end(), victim.queue) != own.end();
+  const Yield yield{victim.held, victim.whole == nullptr ? victim.held : *victim.whole, isAbove};
   return std::all_of(from, path.end(), [&](auto queue) { return yields(queue, yield); });
 }
 

@@ -17,32 +17,37 @@ bool isGpu(const QueueTree& tree, std::size_t d) { return d < tree.cpu() || isTy
 
 // The part of the cluster, in 1 / kShareUnit.
 std::int64_t partOf(const QueueTree& tree, std::size_t d, std::int64_t amount) {
-  const std::int64_t capacity = tree.capacity()[d];
-  return capacity <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, capacity);
+  const std::int64_t installed = tree.installed()[d];
+  return installed <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, installed);
 }
 
-// As much of a resource as `guaranteed` is of what the cluster has of `of`, rounded up. No bound if the queue
-// is guaranteed all there is.
-std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::size_t of, std::int64_t guaranteed) {
-  const std::int64_t whole = tree.capacity()[of];
-  if (guaranteed <= 0) return 0;
-  if (guaranteed >= whole) return QueueTree::kNoLimit;
-  return base::scaledUp(tree.capacity()[d], guaranteed, whole);
+// As much of a resource as `guaranteed` is of `whole`, rounded up.
+std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::int64_t guaranteed, std::int64_t whole) {
+  return guaranteed <= 0 || whole <= 0 ? 0 : base::scaledUp(tree.installed()[d], guaranteed, whole);
+}
+
+std::int64_t gpusOf(const QueueTree& tree, const Amounts& amounts) {
+  std::int64_t gpus = 0;
+  for (std::size_t d = 0; d < tree.cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
+  return gpus;
 }
 
 const Amounts& boundOf(const Node& node, Bound bound) {
   return bound == Bound::kAtMost ? node.coveredAtMost : node.covered;
 }
 
-// What the queue is guaranteed of a resource on nodes with GPUs, in proportion to the GPUs.
+// What the queue is guaranteed of a resource on nodes with GPUs, in proportion to the GPUs, or to what a
+// named guarantee needs of these nodes.
 std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
-  std::int64_t covered = 0;
-  for (std::size_t gpus = 0; gpus < tree.cpu(); ++gpus)
-    covered = std::max(covered, inProportion(tree, d, gpus, node.guaranteed[gpus]));
+  std::int64_t covered = inProportion(tree, d, gpusOf(tree, node.guaranteed), gpusOf(tree, tree.installed()));
   for (std::size_t named = tree.cpu(); named < tree.firstType(); ++named) {
-    if (tree.dimensions()[named] != tree.dimensions()[d]) continue;
-    const std::int64_t elsewhere = base::saturatingSubtract(tree.capacity()[named], tree.capacity()[d]);
-    covered = std::max(covered, base::saturatingSubtract(node.guaranteed[named], elsewhere));
+    for (std::size_t beside = tree.firstBeside(); beside < node.guaranteed.size(); ++beside) {
+      if (tree.dimensions()[named] != tree.dimensions()[beside]) continue;
+      const std::int64_t there = tree.installed()[beside];
+      const std::int64_t elsewhere = base::saturatingSubtract(tree.installed()[named], there);
+      const std::int64_t needed = base::saturatingSubtract(node.guaranteed[named], elsewhere);
+      covered = std::max(covered, inProportion(tree, d, needed, there));
+    }
   }
   return covered;
 }
@@ -50,10 +55,18 @@ std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) 
 // As much for each guaranteed GPU as the node with the most has.
 std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size_t d) {
   constexpr std::int64_t kPermille = 1'000;
-  std::int64_t gpus = 0;
-  for (std::size_t each = 0; each < tree.cpu(); ++each)
-    gpus = base::saturatingAdd(gpus, node.guaranteed[each]);
-  return base::scaledUp(tree.mostPerGpu(d), gpus, kPermille);
+  return base::scaledUp(tree.mostPerGpu(d), gpusOf(tree, node.guaranteed), kPermille);
+}
+
+// Of a resource that the queue does not name: the largest part that it is guaranteed of any, and no more than
+// is left beside what other queues are guaranteed by name.
+std::int64_t unnamed(const QueueTree& tree, const Node& node, std::size_t d) {
+  std::int64_t covered = 0;
+  for (std::size_t of = 0; of < tree.firstType(); ++of)
+    covered = std::max(covered, inProportion(tree, d, node.guaranteed[of], tree.installed()[of]));
+  const std::int64_t others =
+      base::saturatingSubtract(tree.node(QueueTree::kCluster).guaranteed[d], node.guaranteed[d]);
+  return std::min(covered, std::max<std::int64_t>(tree.installed()[d] - others, 0));
 }
 
 bool names(const Node& node, const std::string& resource) {
@@ -83,6 +96,14 @@ bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) 
   return beyond > any;
 }
 
+// Whether the queue is guaranteed all of `more` by type, whatever it holds of other types.
+bool staysWithinTypes(const QueueTree& tree, const Node& node, const Amounts& more) {
+  for (std::size_t d = tree.firstType(); d < tree.firstBeside(); ++d) {
+    if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) return false;
+  }
+  return true;
+}
+
 // Whether a quota of this dimension can be exceeded: a type of GPUs that only limits name is no guarantee's.
 bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
   return !isType(tree, d) || tree.counts(d) || node.guaranteed[d] > 0;
@@ -91,18 +112,35 @@ bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
 // The largest part of the cluster that the gang holds within what its queue is guaranteed by name.
 std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amounts& held) {
   std::int64_t part = 0;
-  for (std::size_t d = 0; d < tree.firstBeside(); ++d) {
+  // A guarantee of GPUs by type is one of as many GPUs, if only one resource is GPUs. (Lost: the part of the
+  // type. The only GPU of a type kept all cores of its node.)
+  const std::size_t end = tree.cpu() == 1 ? tree.firstType() : tree.firstBeside();
+  for (std::size_t d = 0; d < end; ++d) {
     if (held[d] <= 0 || node.guaranteed[d] <= 0) continue;
     const std::int64_t usage = std::max(node.usage[d], held[d]);
-    part = std::max(part, partOf(tree, d, base::scaled(held[d], std::min(node.guaranteed[d], usage), usage)));
+    part = std::max(part, base::scaled(partOf(tree, d, held[d]), std::min(node.guaranteed[d], usage), usage));
   }
   return part;
 }
 
+// What the own jobs of a queue compete with against the queues below it.
+Node ownJobsOf(const QueueTree& tree, Index queue) {
+  Node own = tree.node(queue);
+  own.usage = own.ownUsage;
+  for (const Index child : own.children) {
+    const Node& below = tree.node(child);
+    for (std::size_t d = 0; d < own.usage.size(); ++d) {
+      own.guaranteed[d] = std::max<std::int64_t>(own.guaranteed[d] - below.guaranteed[d], 0);
+      own.covered[d] = std::max<std::int64_t>(own.covered[d] - below.covered[d], 0);
+      own.coveredAtMost[d] = std::max<std::int64_t>(own.coveredAtMost[d] - below.coveredAtMost[d], 0);
+    }
+  }
+  return own;
+}
+
 template <typename Counts>
-bool yields(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted, Bound bound,
+bool yields(const QueueTree& tree, const Node& node, const Yield& yield, const Amounts& wanted, Bound bound,
             const Counts& counts) {
-  const Node& node = tree.node(queue);
   const Amounts& covered = boundOf(node, bound);
   const std::int64_t part = guaranteedPart(tree, node, yield.held);
   const bool typed = wantsTypes(tree, wanted);
@@ -128,8 +166,7 @@ Coverage coverageOf(const QueueTree& tree, Index queue) {
   }
   for (std::size_t d = tree.cpu(); d < tree.firstType(); ++d) {
     if (names(node, tree.dimensions()[d])) continue;
-    for (std::size_t of = 0; of < tree.firstBeside(); ++of)
-      part[d] = std::max(part[d], inProportion(tree, d, of, node.guaranteed[of]));
+    part[d] = std::max(part[d], unnamed(tree, node, d));
     most[d] = part[d];
     for (std::size_t beside = tree.firstBeside(); beside < part.size(); ++beside) {
       if (tree.dimensions()[beside] == tree.dimensions()[d]) most[d] = std::max(most[d], most[beside]);
@@ -142,12 +179,14 @@ bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more, Bo
   const Node& node = tree.node(queue);
   const Amounts& covered = boundOf(node, bound);
   const bool typed = wantsTypes(tree, more);
-  if (typed && exceedsTypes(tree, node, &more)) return false;
+  const bool withinTypes = typed && staysWithinTypes(tree, node, more);
+  if (typed && !withinTypes && exceedsTypes(tree, node, &more)) return false;
   bool isNamed = false;
   for (std::size_t d = 0; d < more.size(); ++d) {
-    if (more[d] <= 0 || (typed && isType(tree, d)) || !matters(tree, node, d)) continue;
-    if (base::saturatingAdd(node.usage[d], more[d]) > covered[d]) return false;
+    if (more[d] <= 0 || !matters(tree, node, d)) continue;
     isNamed = isNamed || node.guaranteed[d] > 0;
+    if (isGpu(tree, d) && (typed && (isType(tree, d) || withinTypes))) continue;
+    if (base::saturatingAdd(node.usage[d], more[d]) > covered[d]) return false;
   }
   return isNamed;
 }
@@ -167,8 +206,11 @@ bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, co
 
 bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted,
                     Bound bound) {
-  return guaranteedPart(tree, tree.node(queue), yield.held) == 0 ||
-         yields(tree, queue, yield, wanted, bound, [](std::size_t) { return true; });
+  const auto judge = [&](const Node& node) {
+    return guaranteedPart(tree, node, yield.held) == 0 ||
+           yields(tree, node, yield, wanted, bound, [](std::size_t) { return true; });
+  };
+  return yield.isOfOwnJobs ? judge(ownJobsOf(tree, queue)) : judge(tree.node(queue));
 }
 
 bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
@@ -178,7 +220,7 @@ bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const A
   const auto isShort = [&](std::size_t d) {
     return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) > tree.capacity()[d];
   };
-  return yields(tree, queue, yield, wanted, Bound::kInProportion, [&](std::size_t d) {
+  return yields(tree, tree.node(queue), yield, wanted, Bound::kInProportion, [&](std::size_t d) {
     return tree.counts(d) && (!givesGpus || isGpu(tree, d) || isShort(d));
   });
 }

@@ -12,7 +12,9 @@ namespace trainyard::core {
 //  named     what spec.guaranteed of the queue names, or the queues below it are guaranteed in sum
 //  beside    of cores, memory, storage, pod slots and devices on nodes with GPUs: the part that the queue is
 //            guaranteed of the GPUs, or what a named guarantee needs beyond the nodes without GPUs
-//  others    the largest part of the cluster that the queue is guaranteed of any resource; never GPUs
+//  others    the largest part of the cluster that the queue is guaranteed of any resource, as far as it is
+//  left
+//            beside what other queues name; never GPUs
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
 //
@@ -46,6 +48,8 @@ struct Coverage {
 struct Yield {
   const QueueTree::Amounts& given;
   const QueueTree::Amounts& held;
+  // The preemptor is of a queue below the gang's: what that queue is guaranteed beyond its children counts.
+  bool isOfOwnJobs = false;
 };
 // Whether the gang of this queue holds borrowed capacity in what it gives up of `wanted`:
 //  - it holds nothing that the queue is guaranteed by name, or

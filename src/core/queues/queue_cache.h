@@ -38,6 +38,7 @@ class QueueCache {
   std::string gpuTypeLabel_;
   model::SharedList<model::Node> nodes_;
   std::vector<std::int64_t> capacity_;
+  std::vector<std::int64_t> installed_;
   std::vector<std::int64_t> mostPerGpu_;
   std::vector<std::string> besideNames_;
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;

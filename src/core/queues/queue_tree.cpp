@@ -269,11 +269,13 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
     }
     cache.heldBeside_ = gpuNodes_;
     cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
-    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_);
+    cache.capacity_ = capacityOf(snapshot, *cache.typeOf_, false);
+    cache.installed_ = capacityOf(snapshot, *cache.typeOf_, true);
     cache.mostPerGpu_ = mostPerGpuOf(snapshot);
   }
   typeOf_ = cache.typeOf_;
   capacity_ = cache.capacity_;
+  installed_ = cache.installed_;
   mostPerGpu_ = cache.mostPerGpu_;
 }
 
@@ -282,7 +284,7 @@ Amounts QueueTree::mostPerGpuOf(const model::Snapshot& snapshot) const {
   Amounts most(dimensions_.size() - firstBeside_, 0);
   for (const auto& node : snapshot.nodes) {
     const std::int64_t gpus = node->allocatable.gpus();
-    if (!node->ready || node->unschedulable || node->deleting || gpus <= 0) continue;
+    if (gpus <= 0) continue;
     for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
       const std::int64_t each = base::scaledUp(amountIn(node->allocatable, dimensions_[d]), kPermille, gpus);
       most[d - firstBeside_] = std::max(most[d - firstBeside_], each);
@@ -306,10 +308,10 @@ std::map<model::NodeName, std::size_t> QueueTree::typesOfNodes(const model::Snap
 }
 
 Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
-                              const std::map<model::NodeName, std::size_t>& types) const {
+                              const std::map<model::NodeName, std::size_t>& types, bool includeClosed) const {
   Amounts capacity(dimensions_.size(), 0);
   for (const auto& node : snapshot.nodes) {
-    if (!node->ready || node->unschedulable || node->deleting) continue;
+    if (!includeClosed && (!node->ready || node->unschedulable || node->deleting)) continue;
     addRequests(node->allocatable, 1, capacity);
     if (node->allocatable.gpus() > 0) addBeside(node->allocatable, 1, capacity);
     if (const auto type = types.find(node->name); type != types.end()) {
@@ -432,12 +434,19 @@ const model::QueueName& QueueTree::askedQueueOf(const model::Job& job) const {
   return named == defaultOf_.end() ? job.spec.queue : named->second;
 }
 
+bool QueueTree::hasNodesWithoutGpus() const {
+  for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+    if (dimensions_[d] == dimensions_[cpu_]) return installed_[d] < installed_[cpu_];
+  }
+  return true;
+}
+
 Amounts QueueTree::demandOf(const model::Job& job) const {
   Amounts amounts(dimensions_.size(), 0);
   for (const model::Role& role : job.spec.roles) {
     addRequests(role.shape.requests, model::gangMembers(job, role), amounts);
-    // For members without GPUs it depends on the nodes.
-    if (role.shape.requests.gpus() > 0)
+    // For members without GPUs it depends on the nodes, unless all nodes have GPUs.
+    if (role.shape.requests.gpus() > 0 || !hasNodesWithoutGpus())
       addBeside(role.shape.requests, model::gangMembers(job, role), amounts);
   }
   return amounts;

@@ -97,6 +97,8 @@ class QueueTree {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
+  // As capacity(), including nodes that are cordoned or not ready: what runs there is charged, too.
+  [[nodiscard]] const Amounts& installed() const { return installed_; }
   // Of a resource beside GPUs, in 1/1000 of its unit: what the node with the most of it per GPU has for each
   // GPU.
   [[nodiscard]] std::int64_t mostPerGpu(std::size_t dimension) const {
@@ -207,9 +209,11 @@ class QueueTree {
   void nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache);
   void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
   [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
+  [[nodiscard]] bool hasNodesWithoutGpus() const;
   [[nodiscard]] Amounts mostPerGpuOf(const model::Snapshot& snapshot) const;
   [[nodiscard]] Amounts capacityOf(const model::Snapshot& snapshot,
-                                   const std::map<model::NodeName, std::size_t>& types) const;
+                                   const std::map<model::NodeName, std::size_t>& types,
+                                   bool includeClosed) const;
   void readJobs(const model::Snapshot& snapshot, QueueCache& cache);
   void addHeld(const model::Job& job, int sign, QueueCache& cache) const;
   void addDeleted(const model::QueueName& name, const std::vector<model::QueueName>& ancestors);
@@ -247,6 +251,7 @@ class QueueTree {
   std::size_t firstType_ = 0;
   std::size_t firstBeside_ = 0;
   Amounts capacity_;
+  Amounts installed_;
   Amounts mostPerGpu_;                                         // by dimension from firstBeside_ on
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;  // null: there are no resources beside GPUs
   std::uint64_t version_ = 0;
