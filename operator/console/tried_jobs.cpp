@@ -87,7 +87,7 @@ base::Result<Names> namespacesOf(std::string_view json) {
     for (const char* part : {"namespace", "name"}) {
       if (!plainName(meta[part].text()))
         return base::fail(ErrorCode::kInvalid,
-                          fmt::format("{}.job.metadata.{}: is missing, or no name", place, part));
+                          fmt::format("{}.job.metadata.{}: is missing, or not a valid name", place, part));
     }
     namespaces.insert(meta["namespace"].string());
     return {};

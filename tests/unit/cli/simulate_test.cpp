@@ -255,7 +255,7 @@ TEST_CASE("what cannot be used is refused with file and line") {
   World world(2);
   CHECK(refusal(world, "a: [1\n").substr(0, 9) == "job.yaml:");
   CHECK(refusal(world, "") == "the files hold no TrainingJob, and only TrainingJobs can be tried");
-  CHECK(refusal(world, "\n- a\n").substr(0, 35) == "job.yaml:2: is not a Kubernetes object");
+  CHECK(refusal(world, "\n- a\n").substr(0, 38) == "job.yaml:2: is not a Kubernetes object");
   CHECK(refusal(world, "apiVersion: v1\nkind: TrainingJob\n") == "job.yaml:1: metadata.name: is required");
   CHECK(refusal(world, "# the first\n---\n" + jobYaml("none", 0)).substr(0, 13) == "job.yaml:10: ");
   // The number is read as kubectl reads it, and is not a bool.

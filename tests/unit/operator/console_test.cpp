@@ -298,7 +298,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
   CHECK(refused(R"({"items":[]})") == "items: must have a job");
   CHECK(refused(R"({"items":[{}]})") == "items[0].job.metadata.namespace: is missing, or not a valid name");
   CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a%2Fb", 1)})) ==
-        "items[1].job.metadata.name: is missing, or no name");
+        "items[1].job.metadata.name: is missing, or not a valid name");
   std::string elsewhere = items({jobText("ml/a", 1)});
   elsewhere.insert(elsewhere.find(R"("pods":{)") + 8,
                    R"("worker":{"metadata":{"name":"p","namespace":"secret"}})");
@@ -314,7 +314,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
         "items: 17 jobs, at most 16 are tried at once");
   const std::string deep = std::string(100, '[') + std::string(100, ']');
   CHECK_THAT(refused(R"({"items":)" + deep + "}"), Catch::StartsWith("the body"));
-  CHECK_THAT(refused(std::string(kMostTriedBytes + 1, ' '), 413), Catch::Contains("larger"));
+  CHECK_THAT(refused(std::string(kMostTriedBytes + 1, ' '), 413), Catch::Contains("too large"));
 }
 
 TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
