@@ -85,7 +85,7 @@ TEST_CASE("a request for GPUs of another name is guarded where the setting has i
   };
   CHECK(filtered().find(R"("NodeNames":["n1"])") != std::string::npos);
   const trainyard::test::GpuResources setting({"amd.com/gpu"});
-  CHECK(filtered().find("wants 6 amd.com/gpu, has 4 free beside 4 reserved for gangs") != std::string::npos);
+  CHECK(filtered().find("needs 6 amd.com/gpu, has 4 free beside 4 reserved for gangs") != std::string::npos);
 }
 
 TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it runs out") {
