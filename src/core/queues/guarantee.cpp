@@ -58,8 +58,8 @@ std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size
   return base::scaledUp(tree.mostPerGpu(d), gpusOf(tree, node.guaranteed), kPermille);
 }
 
-// Of a resource that the queue does not name: the largest part that it is guaranteed of any, and no more than
-// is left beside what other queues are guaranteed by name.
+// What the guarantee covers of a resource that the queue does not name: the largest part that it is
+// guaranteed of any resource, and no more than other queues' named guarantees leave.
 std::int64_t unnamed(const QueueTree& tree, const Node& node, std::size_t d) {
   std::int64_t covered = 0;
   for (std::size_t of = 0; of < tree.firstType(); ++of)
@@ -159,6 +159,8 @@ bool yields(const QueueTree& tree, const Node& node, const Yield& yield, const A
 Coverage coverageOf(const QueueTree& tree, Index queue) {
   const Node& node = tree.node(queue);
   Coverage coverage{node.guaranteed, node.guaranteed};
+  const auto isNone = [](std::int64_t amount) { return amount == 0; };
+  if (std::all_of(node.guaranteed.begin(), node.guaranteed.end(), isNone)) return coverage;
   auto& [part, most] = coverage;
   for (std::size_t d = tree.firstBeside(); d < part.size(); ++d) {
     part[d] = besideGpus(tree, node, d);
@@ -193,8 +195,7 @@ bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more, Bo
 
 bool isWithinGuarantee(const QueueTree& tree, Index queue, const Amounts& more, Bound bound) {
   const auto& path = tree.node(queue).path;
-  return std::any_of(path.begin(), path.end(),
-                     [&](Index at) { return guaranteeAdmits(tree, at, more, bound); });
+  return !path.empty() && isWithinGuaranteeBelow(tree, path.front(), queue, more, bound);
 }
 
 bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, const Amounts& more,

@@ -99,8 +99,8 @@ class QueueTree {
   [[nodiscard]] const Amounts& capacity() const { return capacity_; }
   // As capacity(), including nodes that are cordoned or not ready: what runs there is charged, too.
   [[nodiscard]] const Amounts& installed() const { return installed_; }
-  // Of a resource beside GPUs, in 1/1000 of its unit: what the node with the most of it per GPU has for each
-  // GPU.
+  // How much of a resource beside GPUs the node with the most of it has for each GPU, in 1/1000 of the
+  // resource's unit.
   [[nodiscard]] std::int64_t mostPerGpu(std::size_t dimension) const {
     return mostPerGpu_[dimension - firstBeside_];
   }
