@@ -90,11 +90,11 @@ inline constexpr int kMostProtectionDoublings = 6;
 // rights and argues that every chain of preemptions ends.
 //  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
 //             allows it
-//  guarantee  the preemptor stays within the guarantee of a queue of its branch of the tree, its own queue
-//  may
-//             reclaim, and the victim yieldsBorrowed() of each queue from its branch down to its own
+//  guarantee  the preemptor stays within the guarantee of a queue of its branch of the tree, its own
+//             queue may reclaim, and the victim yieldsBorrowed() in each queue from its branch down to its
+//             own
 //  fair share the preemptor's branch ends with no larger share than the victim's branch keeps (as
-//             Kueue's LessThanOrEqualToFinalShare), the victim yieldsShare() of these queues and
+//             Kueue's LessThanOrEqualToFinalShare), the victim yieldsShare() in these queues and
 //             isUnprotected
 // `shares`: of the tree.
 [[nodiscard]] bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
@@ -102,8 +102,9 @@ inline constexpr int kMostProtectionDoublings = 6;
 
 // Whether `victim` was backfilled on capacity that `claimant` had reserved, and `claimant` may
 // preempt it for that once the time of the condition has come. In its own queue it may unless
-// preemption.withinQueue is Never. In another queue the victim must be yieldsBorrowed(). Unless
-// `claimant` is within its own guarantee, no job that waits there may be within its guarantee afterwards.
+// preemption.withinQueue is Never. In another queue the victim must hold borrowed capacity
+// (yieldsBorrowed()). Unless `claimant` is within its own guarantee, no job that waits there may be within
+// its guarantee afterwards.
 [[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);

@@ -104,7 +104,8 @@ bool staysWithinTypes(const QueueTree& tree, const Node& node, const Amounts& mo
   return true;
 }
 
-// Whether a quota of this dimension can be exceeded: a type of GPUs that only limits name is no guarantee's.
+// Whether the queue can exceed a guarantee in this dimension. No guarantee concerns a type of GPUs that only
+// limits name.
 bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
   return !isType(tree, d) || tree.counts(d) || node.guaranteed[d] > 0;
 }
@@ -123,7 +124,8 @@ std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amoun
   return part;
 }
 
-// What the own jobs of a queue compete with against the queues below it.
+// The queue as seen from the queues below it: its own jobs alone, and what it is guaranteed beyond its
+// children.
 Node ownJobsOf(const QueueTree& tree, Index queue) {
   Node own = tree.node(queue);
   own.usage = own.ownUsage;
@@ -138,11 +140,11 @@ Node ownJobsOf(const QueueTree& tree, Index queue) {
   return own;
 }
 
+// `part`: guaranteedPart() of the gang.
 template <typename Counts>
-bool yields(const QueueTree& tree, const Node& node, const Yield& yield, const Amounts& wanted, Bound bound,
-            const Counts& counts) {
+bool yields(const QueueTree& tree, const Node& node, const Yield& yield, std::int64_t part,
+            const Amounts& wanted, Bound bound, const Counts& counts) {
   const Amounts& covered = boundOf(node, bound);
-  const std::int64_t part = guaranteedPart(tree, node, yield.held);
   const bool typed = wantsTypes(tree, wanted);
   const bool tooManyOfTypes = typed && exceedsTypes(tree, node, nullptr);
   for (std::size_t d = 0; d < wanted.size(); ++d) {
@@ -208,8 +210,8 @@ bool isWithinGuaranteeBelow(const QueueTree& tree, Index branch, Index queue, co
 bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted,
                     Bound bound) {
   const auto judge = [&](const Node& node) {
-    return guaranteedPart(tree, node, yield.held) == 0 ||
-           yields(tree, node, yield, wanted, bound, [](std::size_t) { return true; });
+    const std::int64_t part = guaranteedPart(tree, node, yield.held);
+    return part == 0 || yields(tree, node, yield, part, wanted, bound, [](std::size_t) { return true; });
   };
   return yield.isOfOwnJobs ? judge(ownJobsOf(tree, queue)) : judge(tree.node(queue));
 }
@@ -221,7 +223,9 @@ bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const A
   const auto isShort = [&](std::size_t d) {
     return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) > tree.capacity()[d];
   };
-  return yields(tree, tree.node(queue), yield, wanted, Bound::kInProportion, [&](std::size_t d) {
+  const Node& node = tree.node(queue);
+  const std::int64_t part = guaranteedPart(tree, node, yield.held);
+  return yields(tree, node, yield, part, wanted, Bound::kInProportion, [&](std::size_t d) {
     return tree.counts(d) && (!givesGpus || isGpu(tree, d) || isShort(d));
   });
 }
