@@ -12,9 +12,8 @@ namespace trainyard::core {
 //  named     what spec.guaranteed of the queue names, or the queues below it are guaranteed in sum
 //  beside    of cores, memory, storage, pod slots and devices on nodes with GPUs: the part that the queue is
 //            guaranteed of the GPUs, or what a named guarantee needs beyond the nodes without GPUs
-//  others    the largest part of the cluster that the queue is guaranteed of any resource, as far as it is
-//  left
-//            beside what other queues name; never GPUs
+//  others    the largest part of the cluster that the queue is guaranteed of any resource, as far as other
+//            queues' named guarantees leave it; never GPUs
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
 //
@@ -36,8 +35,9 @@ struct Coverage {
 // of the guarantee that is not tied to a type.
 [[nodiscard]] bool guaranteeAdmits(const QueueTree& tree, QueueTree::Index queue,
                                    const QueueTree::Amounts& more, Bound bound);
-// The same of the queue or one above it, from `branch` down. One suffices: what a sibling borrows below the
-// same parent does not end a queue's guarantee, and a parent's is for all queues below it.
+// Whether the guarantee of the queue, or of one above it, admits this much more. One suffices: what a sibling
+// borrows below the same parent does not end a queue's guarantee, and a parent's is for all queues below it.
+// isWithinGuaranteeBelow() looks at the queues from `branch` down.
 [[nodiscard]] bool isWithinGuarantee(const QueueTree& tree, QueueTree::Index queue,
                                      const QueueTree::Amounts& more, Bound bound = Bound::kAtMost);
 [[nodiscard]] bool isWithinGuaranteeBelow(const QueueTree& tree, QueueTree::Index branch,
@@ -54,15 +54,16 @@ struct Yield {
 // Whether the gang of this queue holds borrowed capacity in what it gives up of `wanted`:
 //  - it holds nothing that the queue is guaranteed by name, or
 //  - the queue holds more of a wanted resource than its guarantee covers, and the gang has a part in that.
-//    Of GPUs each gang has a part. Of any other resource a gang has none if it holds no larger part of the
-//    cluster of it than of what the queue is guaranteed: no gang loses guaranteed GPUs because another one
-//    of its queue took cores.
+//    Each gang has a part in GPUs. It has a part in another resource if it holds a larger part of the cluster
+//    of that resource than of what the queue is guaranteed: no gang loses guaranteed GPUs because another
+//    gang of its queue took cores.
 // A gang's part of a guarantee is in proportion to what it holds, so ten gangs do not each count all of it.
 [[nodiscard]] bool yieldsBorrowed(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
                                   const QueueTree::Amounts& wanted, Bound bound);
-// The same for fair share, which compares only the resources that count in shares. A gang that gives up GPUs
-// gives them for GPUs, and for other resources only if the whole cluster is short of them. (Lost: always.
-// Idle cores that its jobs use beyond their part would cost a queue GPUs that it is guaranteed.)
+// As yieldsBorrowed(), for fair share, which compares only the resources that count in shares. A gang that
+// gives up GPUs gives them for GPUs, and for other resources only if the whole cluster is short of them.
+// (Lost: always. Idle cores that its jobs use beyond their part would cost a queue GPUs that it is
+// guaranteed.)
 [[nodiscard]] bool yieldsShare(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
                                const QueueTree::Amounts& wanted);
 
