@@ -31,6 +31,10 @@ function(trainyard_precompile target)
   # The header's time of change must not make two builds differ.
   target_compile_options(${target} PRIVATE -pthread "SHELL:-Xclang -fno-pch-timestamp")
   trainyard_precompiled_text(${target} ${ARGN})
+  # Ninja compiles a target's sources as soon as the custom targets that it depends on are done, but without waiting for
+  # the objects of its libraries. A custom target behind the header makes them wait for it.
+  add_custom_target(${target}_done)
+  add_dependencies(${target}_done ${target})
 endfunction()
 
 trainyard_precompile(trainyard_precompiled_base ${base_headers})
@@ -47,7 +51,7 @@ function(trainyard_use_precompiled folder precompiled)
       # another one compiled. A header that was compiled for threads is refused without them.
       target_compile_options(${target} PRIVATE -pthread
         "SHELL:-include-pch ${CMAKE_BINARY_DIR}/CMakeFiles/${precompiled}.dir/cmake_pch.hxx.pch")
-      add_dependencies(${target} ${precompiled})
+      add_dependencies(${target} ${precompiled}_done)
     endif()
   endforeach()
   get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
