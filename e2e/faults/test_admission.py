@@ -130,7 +130,7 @@ class Taken(AdmissionCase):
     def test_pod(self):
         support.core().create_namespaced_pod(self.namespace, support.pod(f"{NAME}-worker-2", 1))
         self.create()
-        self.blocked("NameTaken", f"{self.namespace}/{NAME}-worker-2", "somebody else")
+        self.blocked("NameTaken", f"{self.namespace}/{NAME}-worker-2", "is not owned by this TrainingJob")
         stranger = self.seen.pods[(self.namespace, f"{NAME}-worker-2")]
         self.assertNotIn("deletionTimestamp", stranger["metadata"], "it is not ours to delete")
         support.core().delete_namespaced_pod(f"{NAME}-worker-2", self.namespace)
