@@ -41,8 +41,8 @@ constexpr int kProtocol6 = 4;
 constexpr std::uint32_t kQuantum = 65'536;
 // What a class may send at once beyond its rate: the bytes of 4 ms, but at least two large segments.
 constexpr std::uint64_t kBurstFraction = 250;
-constexpr std::uint64_t kLeastBurst = 131'072;
-constexpr std::uint64_t kMostBurst = 16u << 20;
+constexpr std::uint64_t kMinBurst = 131'072;
+constexpr std::uint64_t kMaxBurst = 16u << 20;
 
 template <auto Free>
 struct Freer {
@@ -343,7 +343,7 @@ class NetlinkKernel final : public Kernel {
   }
 
   static std::uint32_t burstOf(std::uint64_t rate) {
-    return static_cast<std::uint32_t>(std::clamp(rate / kBurstFraction, kLeastBurst, kMostBurst));
+    return static_cast<std::uint32_t>(std::clamp(rate / kBurstFraction, kMinBurst, kMaxBurst));
   }
 
   static Qdisc qdiscOn(int index) {

@@ -127,7 +127,7 @@ void LinkKeeper::tick() {
   metrics_.foreign.set(changes.foreign && !jobs.empty() ? 1 : 0);
   if (changes.foreign && !jobs.empty()) {
     trouble_ = fmt::format("{} has a qdisc {} that is not the agent's", options_.device, found->rootKind);
-    tell(bands, false);
+    report(bands, false);
     return schedule(now + kBetween);
   }
   Ordered ordered{jobs, bands};
@@ -139,7 +139,7 @@ void LinkKeeper::tick() {
   if (missing_) return;
   last_ = good && !changes.waiting ? std::optional(std::move(ordered)) : std::nullopt;
   if (good) trouble_.clear();
-  tell(bands, good && !jobs.empty());
+  report(bands, good && !jobs.empty());
   if (!jobs.empty() && !measuring_) scheduleLook(milliseconds(0));
   schedule(now + (changes.waiting || !good ? base::Instant::duration(kDraining)
                                            : base::Instant::duration(kBetween)));
@@ -179,7 +179,7 @@ void LinkKeeper::note(const base::Error& error) {
   trouble_ = error.message;
 }
 
-void LinkKeeper::tell(const core::BandPlan& bands, bool ordering) {
+void LinkKeeper::report(const core::BandPlan& bands, bool ordering) {
   metrics_.ordering.set(ordering ? 1 : 0);
   const auto is = [&](core::Discipline each) { return ordering && bands.discipline == each ? 1.0 : 0.0; };
   metrics_.strict.set(is(core::Discipline::kStrict));

@@ -60,7 +60,7 @@ class LinkKeeper {
   const core::BandPlan& bandsFor(const std::vector<JobTraffic>& jobs);
   bool apply(const TcChanges& changes);
   void note(const base::Error& error);
-  void tell(const core::BandPlan& bands, bool ordering);
+  void report(const core::BandPlan& bands, bool ordering);
   void scheduleLook(base::Instant::duration delay);
   void look();
 

@@ -14,7 +14,7 @@ namespace trainyard::agent {
 namespace {
 
 // The lowest guaranteed rate of a class (100 kbit/s), as in the paper.
-constexpr std::uint64_t kLeastRate = 12'500;
+constexpr std::uint64_t kMinRate = 12'500;
 
 const FoundClass* findClass(const FoundLink& found, std::uint16_t minor) {
   const auto at = std::find_if(found.classes.begin(), found.classes.end(),
@@ -200,10 +200,10 @@ WantedLink wantedLink(const std::vector<JobTraffic>& jobs, const core::BandPlan&
   if (jobs.empty()) return wanted;
   const std::uint64_t link = settings.bytesPerSecond;
   const std::uint64_t others =
-      std::max(kLeastRate, link / 1'000 * static_cast<std::uint64_t>(settings.othersPermille));
+      std::max(kMinRate, link / 1'000 * static_cast<std::uint64_t>(settings.othersPermille));
   const std::uint64_t share = (link - std::min(link, others)) / jobs.size();
   const std::uint64_t rate =
-      std::max(kLeastRate, share / 1'000 * static_cast<std::uint64_t>(bands.guaranteedPermille));
+      std::max(kMinRate, share / 1'000 * static_cast<std::uint64_t>(bands.guaranteedPermille));
   wanted.classes.push_back({kLinkClass, 0, 0, link, link});
   wanted.classes.push_back({kOthersClass, kLinkClass, core::kBands, others, link});
   const auto minors = classesFor(jobs, found);

@@ -18,7 +18,7 @@ std::string rootOf(const ClassifiedCase& each) {
   return each.found.root ? core::memberName(each.given.members[*each.found.root]) : std::string();
 }
 
-std::string_view wordOf(model::Confidence confidence) {
+std::string_view confidenceName(model::Confidence confidence) {
   switch (confidence) {
     case model::Confidence::kHigh: return "High";
     case model::Confidence::kMedium: return "Medium";
@@ -49,8 +49,8 @@ std::string classifyTable(const std::vector<ClassifiedCase>& cases) {
   for (const ClassifiedCase& each : cases) {
     const Classification& found = each.found;
     rows.push_back({each.given.name, std::string(toString(found.failure)), rootOf(each),
-                    std::string(toString(found.action)), found.rule, std::string(wordOf(found.confidence)),
-                    found.line});
+                    std::string(toString(found.action)), found.rule,
+                    std::string(confidenceName(found.confidence)), found.line});
   }
   return formatTable(rows);
 }
@@ -67,7 +67,7 @@ std::string classifyJson(const std::vector<ClassifiedCase>& cases) {
         .member("action", toString(found.action))
         .member("rootMember", rootOf(each))
         .member("rule", found.rule)
-        .member("confidence", wordOf(found.confidence))
+        .member("confidence", confidenceName(found.confidence))
         .member("note", found.note)
         .member("line", found.line)
         .endObject();

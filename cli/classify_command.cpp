@@ -19,7 +19,7 @@ namespace {
 constexpr int kUnderBound = 1;
 constexpr int kUnusable = 2;
 // The JSON reader accepts at most this many bytes.
-constexpr std::size_t kMostBytes = 16 << 20;
+constexpr std::size_t kMaxBytes = 16 << 20;
 
 struct Flags {
   std::vector<std::string> files;
@@ -44,7 +44,7 @@ base::Result<std::vector<ClassifiedCase>> classifyFiles(const Flags& flags) {
   if (!classifier) return base::fail(classifier.error());
   std::vector<ClassifiedCase> classified;
   for (const std::string& file : flags.files) {
-    const auto text = base::readFile(file, kMostBytes);
+    const auto text = base::readFile(file, kMaxBytes);
     if (!text) return base::fail(text.error());
     auto cases = codec::decodeFailureCases(*text, file);
     if (!cases) return base::fail(cases.error());

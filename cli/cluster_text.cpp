@@ -14,8 +14,8 @@
 #include "core/place/suspicion.h"
 #include "core/queues/queue_tree.h"
 #include "model/conditions.h"
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::cli {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::size_t kGangsNamed = 3;
 struct OnNode {
   std::int64_t gpus = 0;
   std::set<model::ObjectKey> gangs;
-  std::size_t strangers = 0;  // pods with GPUs that belong to no TrainingJob
+  std::size_t foreignPods = 0;  // pods with GPUs that belong to no TrainingJob
 };
 
 std::map<model::NodeName, OnNode> useOf(const model::Snapshot& snapshot) {
@@ -42,7 +42,7 @@ std::map<model::NodeName, OnNode> useOf(const model::Snapshot& snapshot) {
     if (gang != names.end()) {
       node.gangs.insert(gang->second);
     } else if (pod->shape.requests.gpus() > 0) {
-      ++node.strangers;
+      ++node.foreignPods;
     }
   }
   return used;
@@ -74,8 +74,8 @@ std::string gangsOf(const OnNode& node) {
   }
   if (node.gangs.size() > kGangsNamed)
     words.push_back(fmt::format("{} more", node.gangs.size() - kGangsNamed));
-  if (node.strangers > 0)
-    words.push_back(model::counted(static_cast<std::int64_t>(node.strangers), "other pod"));
+  if (node.foreignPods > 0)
+    words.push_back(model::counted(static_cast<std::int64_t>(node.foreignPods), "other pod"));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -243,7 +243,7 @@ std::string nodesJson(const model::Snapshot& snapshot, bool all) {
     out.key("trainingJobs").beginArray();
     for (const model::ObjectKey& gang : each.use.gangs)
       out.beginObject().member("namespace", gang.ns).member("name", gang.name).endObject();
-    out.endArray().member("otherPods", static_cast<std::int64_t>(each.use.strangers)).endObject();
+    out.endArray().member("otherPods", static_cast<std::int64_t>(each.use.foreignPods)).endObject();
   }
   out.endArray().member("gpus", use.gpus).member("usedGpus", use.used).endObject();
   return std::move(out).take() + "\n";

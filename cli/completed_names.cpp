@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::seconds kDeadline{2};
 // No user reads a longer list, and each item is a whole object.
-constexpr const char* kMost = "500";
+constexpr const char* kMax = "500";
 
 using Words = std::vector<std::string>;
 
@@ -87,7 +87,7 @@ Words candidates(const CompletedWord& word) {
   if (!client) return {};
   (*client)->hurry(kDeadline);
   const std::string& ns = word.ns.empty() ? (*client)->ns() : word.ns;
-  const auto list = (*client)->read(collectionOf(word, ns), {{"limit", kMost}});
+  const auto list = (*client)->read(collectionOf(word, ns), {{"limit", kMax}});
   return list ? namesFrom(*list) : Words{};
 }
 

@@ -68,8 +68,8 @@ base::Result<std::vector<DrainedGang>> look(ClusterClient& client, const Flags& 
 
 // Evicts every member that has to leave and was not evicted yet. The gang restarts as a whole once one member
 // is evicted; all are evicted so that none stays on the node. Returns the last transient error, or empty.
-base::Result<std::string> askToLeave(ClusterClient& client, const std::vector<DrainedGang>& gangs,
-                                     std::set<model::ObjectKey>& asked) {
+base::Result<std::string> requestDrain(ClusterClient& client, const std::vector<DrainedGang>& gangs,
+                                       std::set<model::ObjectKey>& asked) {
   std::string refusal;
   for (const DrainedGang& gang : gangs) {
     if (gang.stays) continue;
@@ -101,7 +101,7 @@ base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const Flags&
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flags.timeoutSeconds);
   std::set<model::ObjectKey> asked;
   for (;;) {
-    const auto refusal = askToLeave(client, gangs, asked);
+    const auto refusal = requestDrain(client, gangs, asked);
     if (!refusal) return base::fail(refusal.error());
     std::this_thread::sleep_for(kLook);
     auto left = look(client, flags);

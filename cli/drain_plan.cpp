@@ -7,7 +7,7 @@
 
 #include "cli/table.h"
 #include "codec/json_writer.h"
-#include "core/order/stop_cost.h"
+#include "core/order/preemption_cost.h"
 
 namespace trainyard::cli {
 namespace {
@@ -31,7 +31,7 @@ std::vector<DrainedGang> planDrain(const model::Snapshot& snapshot, const model:
     const auto here = pods.find(job->uid);
     if (here == pods.end()) continue;
     DrainedGang gang{.job = job->key, .members = here->second};
-    gang.keepsWork = core::survivesStops(job->spec);
+    gang.keepsWork = core::isCheckpointable(job->spec);
     gang.stays = !gang.keepsWork && !force;
     gang.lostGpuSeconds = core::lostWork(*job, snapshot);
     gangs.push_back(std::move(gang));

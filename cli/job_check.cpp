@@ -92,15 +92,15 @@ class JobChecker {
         return refuse(manifest, fmt::format("metadata.name: TrainingJob {}/{} exists already: see `trainyard "
                                             "explain {}/{}`, or try it under another name",
                                             ns, manifest.name, ns, manifest.name));
-      case ErrorCode::kInvalid: return refuse(manifest, std::string(codec::saidBy(error)));
+      case ErrorCode::kInvalid: return refuse(manifest, std::string(codec::serverMessage(error)));
       case ErrorCode::kForbidden:
         return refuse(manifest, fmt::format("{} (the API server checks the job as at its creation, without "
                                             "creating it)",
-                                            codec::saidBy(error)));
+                                            codec::serverMessage(error)));
       case ErrorCode::kNotFound:
         if (error.reason == "NotFound" && error.message.find("namespaces") != std::string::npos &&
             error.message.find("could not find the requested resource") == std::string::npos)
-          return refuse(manifest, std::string(codec::saidBy(error)));
+          return refuse(manifest, std::string(codec::serverMessage(error)));
         return base::fail(
             error.code, fmt::format("this cluster has no TrainingJobs: are Trainyard's CRDs installed? ({})",
                                     cluster_.source()));
@@ -108,7 +108,7 @@ class JobChecker {
     }
   }
 
-  // Sends the same request as the operator (operator/plan_actions.cpp).
+  // Sends the same request as the operator (operator/plan_executor_actions.cpp).
   void checkTemplates(CheckedJob& checked, const Manifest& manifest) {
     for (const model::Role& role : checked.job.spec.roles) {
       const auto body =
@@ -127,7 +127,8 @@ class JobChecker {
         continue;
       }
       const base::Error& error = answer.error();
-      const std::string said = fmt::format("spec.roles[{}].template: {}", role.name, codec::saidBy(error));
+      const std::string said =
+          fmt::format("spec.roles[{}].template: {}", role.name, codec::serverMessage(error));
       const bool ownRights = said.find("cannot create resource") != std::string::npos ||
                              said.find("cannot set") != std::string::npos;
       if (error.code == ErrorCode::kInvalid || (error.code == ErrorCode::kForbidden && !ownRights)) {

@@ -18,7 +18,7 @@ namespace trainyard::cli {
 namespace {
 
 // Racks are left out for jobs on more nodes, so that an answer takes at most a second.
-constexpr std::size_t kMostNodes = 128;
+constexpr std::size_t kMaxNodes = 128;
 
 struct JobAnswer {
   model::Job job;
@@ -26,7 +26,7 @@ struct JobAnswer {
 };
 
 Nodes readNodes(ClusterClient& client, const std::vector<model::NodeName>& names) {
-  if (names.size() > kMostNodes) return {};
+  if (names.size() > kMaxNodes) return {};
   std::vector<std::string> paths;
   for (const model::NodeName& name : names) paths.push_back(kube::kNodes.object("", name.str()));
   Nodes nodes;

@@ -8,14 +8,14 @@
 
 #include "cli/progress_text.h"
 #include "cli/table.h"
+#include "codec/enum_names.h"
 #include "codec/job_status.h"
 #include "codec/json_writer.h"
-#include "codec/words.h"
 #include "core/ledger/ledger.h"
 #include "core/status/describe.h"
 #include "model/charge.h"
 #include "model/conditions.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -25,14 +25,14 @@ using model::Job;
 namespace conditions = model::conditions;
 
 // The assignments of the record: those of the placed gang, or else those of the proposal.
-const std::vector<Assignment>* placesOf(const Job& job) {
+const std::vector<Assignment>* assignedNodesOf(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
   if (gang.placed) return &gang.placed->assignments;
   return gang.proposal ? &gang.proposal->add : nullptr;
 }
 
 // Returns "2 nodes in rack z/b1/r1": from the operator's own message if the job's status has it.
-std::string describe(const Job& job, const std::vector<Assignment>& places, const Where& where) {
+std::string describe(const Job& job, const std::vector<Assignment>& assignments, const Where& where) {
   const model::Condition* scheduled = job.condition(conditions::kScheduled);
   const bool isPlaced = scheduled != nullptr && scheduled->status == model::ConditionStatus::kTrue;
   if (const auto at = isPlaced ? scheduled->message.find(" pods on ") : std::string::npos;
@@ -40,8 +40,8 @@ std::string describe(const Job& job, const std::vector<Assignment>& places, cons
     return scheduled->message.substr(at + std::string_view(" pods on ").size());
   model::Snapshot snapshot;
   snapshot.nodes = where.nodes;
-  return core::describePlaces(places, core::Ledger(snapshot),
-                              where.topology.value_or(std::vector<model::TopologyLevel>{}));
+  return core::describePlacement(assignments, core::Ledger(snapshot),
+                                 where.topology.value_or(std::vector<model::TopologyLevel>{}));
 }
 
 // Returns the levels above the single node; none if they are not known.
@@ -75,26 +75,26 @@ std::string domainOf(const model::NodeName& name, const Where& where) {
 std::string orDash(std::string text) { return text.empty() ? "-" : text; }
 
 std::string whyOf(const Job& job) {
-  if (job.status.pending) return std::string(job.status.pending->reasonWord());
+  if (job.status.pending) return std::string(job.status.pending->reasonText());
   const model::Condition* admitted = job.condition(conditions::kAdmitted);
   return admitted != nullptr && admitted->status == model::ConditionStatus::kFalse ? admitted->reason : "";
 }
 
 // Returns "worker 0-3" for each node; for several roles "chief 0, worker 0-3".
-std::map<model::NodeName, std::string> membersByNode(const std::vector<Assignment>& places) {
+std::map<model::NodeName, std::string> membersByNode(const std::vector<Assignment>& assignments) {
   std::map<model::NodeName, std::string> byNode;
-  for (const Assignment& each : places) {
+  for (const Assignment& each : assignments) {
     std::string& text = byNode[each.node];
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.role, each.indices.str());
   }
   return byNode;
 }
 
-std::string placesTable(const std::vector<Assignment>& places, const Where& where) {
+std::string assignedNodesTable(const std::vector<Assignment>& assignments, const Where& where) {
   const auto levels = levelsAboveNodes(where);
   std::vector<std::vector<std::string>> rows{{"  NODE", "MEMBERS"}};
   if (!levels.empty()) rows.front().insert(rows.front().begin() + 1, headingOf(levels));
-  for (const auto& [node, members] : membersByNode(places)) {
+  for (const auto& [node, members] : membersByNode(assignments)) {
     rows.push_back({"  " + node.str(), members});
     if (!levels.empty()) rows.back().insert(rows.back().begin() + 1, domainOf(node, where));
   }
@@ -105,7 +105,7 @@ std::string conditionsTable(const Job& job, base::WallTime now) {
   if (job.status.conditions.empty()) return {};
   std::vector<std::vector<std::string>> rows{{"  CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE"}};
   for (const model::Condition& each : job.status.conditions) {
-    rows.push_back({"  " + each.type, std::string(codec::wordOf(codec::kConditionStatuses, each.status)),
+    rows.push_back({"  " + each.type, std::string(codec::enumName(codec::kConditionStatuses, each.status)),
                     formatAge(each.lastTransition, now), orDash(each.reason), each.message});
   }
   return formatTable(rows);
@@ -142,12 +142,12 @@ std::string blockersText(const std::vector<model::Blocker>& blockers) {
       text += fmt::format(" ({}, {})", model::counted(each.nodes, "node"), model::counted(each.gpus, "GPU"));
     words.push_back(std::move(text));
   }
-  return model::joinWords(words);
+  return model::joinList(words);
 }
 
 // Returns "ml/bert waits (WaitingForTopology), for 12m:" and the numbers.
 std::string explainPending(const Job& job, const model::Pending& pending, base::WallTime now) {
-  std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, pending.reasonWord(),
+  std::string text = fmt::format("{} waits: {}, for {}.\n  {}\n", job.key, pending.reasonText(),
                                  formatAge(pending.since, now), pending.message);
   if (pending.shortfall) text += fmt::format("  Short of: {}.\n", shortfallText(*pending.shortfall));
   if (!pending.blockedBy.empty()) text += fmt::format("  Blocked by: {}.\n", blockersText(pending.blockedBy));
@@ -175,7 +175,7 @@ std::string explainBackoff(const model::Backoff& backoff, base::WallTime now) {
     if (!backoff.avoidNodes.empty()) {
       std::vector<std::string> names;
       for (const model::NodeName& each : backoff.avoidNodes) names.push_back(each.str());
-      text += fmt::format(", without {}", model::joinWords(names));
+      text += fmt::format(", without {}", model::joinList(names));
     }
     text += ".\n";
   }
@@ -191,14 +191,15 @@ std::string explainProposal(const Job& job, const model::Proposal& proposal, con
   const model::Condition* resizing = job.condition(model::conditions::kResizing);
   const bool resizes = resizing != nullptr && resizing->status == model::ConditionStatus::kTrue;
   if (resizes && proposal.add.empty()) return fmt::format("{} {}.\n", job.key, resizing->message);
-  if (resizes) return fmt::format("{} {}.\n{}", job.key, resizing->message, placesTable(proposal.add, where));
+  if (resizes)
+    return fmt::format("{} {}.\n{}", job.key, resizing->message, assignedNodesTable(proposal.add, where));
   std::size_t members = 0;
   for (const Assignment& each : proposal.add) members += each.indices.size();
   return fmt::format("{} is being placed: {}, {} on {}, to be bound by {}.\n{}", job.key,
-                     codec::wordOf(codec::kProposalPhases, proposal.phase),
+                     codec::enumName(codec::kProposalPhases, proposal.phase),
                      model::counted(static_cast<std::int64_t>(members), "member"),
                      describe(job, proposal.add, where), base::formatTime(proposal.deadline),
-                     placesTable(proposal.add, where));
+                     assignedNodesTable(proposal.add, where));
 }
 
 // Explains a job that is not pending by one of its conditions; empty if the condition is not true.
@@ -228,9 +229,9 @@ void writeJob(codec::JsonWriter& out, const Job& job, const Where& where) {
       .memberBool("suspended", job.spec.run.suspend)
       .key("status")
       .raw(codec::encodeJobStatus(job.status));
-  if (const auto* places = placesOf(job)) {
+  if (const auto* assignments = assignedNodesOf(job)) {
     out.key("nodes").beginArray();
-    for (const auto& [node, members] : membersByNode(*places)) {
+    for (const auto& [node, members] : membersByNode(*assignments)) {
       out.beginObject().member("name", node.str()).member("members", members);
       if (const std::string domain = domainOf(node, where); domain != "?") out.member("domain", domain);
       out.endObject();
@@ -259,9 +260,9 @@ std::string explainState(const Job& job, const Where& where, base::WallTime now)
   if (std::string refused = explainRefusal(job); !refused.empty()) return refused;
   if (status.gang.proposal) return explainProposal(job, *status.gang.proposal, where);
   if (status.gang.placed) {
-    const auto& places = status.gang.placed->assignments;
-    return fmt::format("{} is placed: {}; {} ready.\n{}", job.key, describe(job, places, where),
-                       orDash(status.ready), placesTable(places, where));
+    const auto& assignments = status.gang.placed->assignments;
+    return fmt::format("{} is placed: {}; {} ready.\n{}", job.key, describe(job, assignments, where),
+                       orDash(status.ready), assignedNodesTable(assignments, where));
   }
   if (job.spec.run.suspend) return fmt::format("{} is suspended: spec.run.suspend is true.\n", job.key);
   if (status.pending) {
@@ -281,8 +282,8 @@ std::string explainState(const Job& job, const Where& where, base::WallTime now)
 
 std::vector<model::NodeName> nodesOf(const Job& job) {
   std::set<model::NodeName> names;
-  if (const auto* places = placesOf(job)) {
-    for (const Assignment& each : *places) names.insert(each.node);
+  if (const auto* assignments = assignedNodesOf(job)) {
+    for (const Assignment& each : *assignments) names.insert(each.node);
   }
   return {names.begin(), names.end()};
 }
@@ -320,8 +321,9 @@ std::string jobDetails(const Job& job, const Where& where, base::WallTime now) {
   text += progressText(job, now);
   text += explainPlan(job);
   if (const std::string roles = rolesTable(job); !roles.empty()) text += "\n" + roles;
-  if (const auto* places = placesOf(job)) {
-    text += fmt::format("\n  {}\n", describe(job, *places, where)) + placesTable(*places, where);
+  if (const auto* assignments = assignedNodesOf(job)) {
+    text +=
+        fmt::format("\n  {}\n", describe(job, *assignments, where)) + assignedNodesTable(*assignments, where);
   }
   if (const std::string table = conditionsTable(job, now); !table.empty()) text += "\n" + table;
   return text;

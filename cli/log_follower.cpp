@@ -16,7 +16,7 @@ namespace {
 
 // Other changes, such as a next attempt or a larger gang, take seconds.
 constexpr std::chrono::seconds kLook{2};
-constexpr std::size_t kMostStreams = 256;
+constexpr std::size_t kMaxStreams = 256;
 
 // The container is about to start, or the kubelet is unreachable: retry later.
 bool comesLater(const base::Error& error) {
@@ -58,10 +58,10 @@ base::Result<bool> LogFollower::look() {
   if (!job) return base::fail(job.error());
   const auto sources = logSourcesOf(*job, options_.choice);
   if (!sources) return base::fail(sources.error());
-  if (sources->size() > kMostStreams)
+  if (sources->size() > kMaxStreams)
     return base::fail(base::ErrorCode::kInvalid,
                       fmt::format("{} has {} members; at most {} are followed: choose one by --rank", key,
-                                  sources->size(), kMostStreams));
+                                  sources->size(), kMaxStreams));
   const auto pods =
       client_.read(kube::kPods.collection(key.ns),
                    {{"labelSelector", fmt::format("{}={}", model::names::kJobNameLabel, key.name)}});
@@ -116,7 +116,7 @@ base::Result<void> LogFollower::take(std::deque<Event> events) {
     const LogRun run = open_[each.pod];
     open_.erase(each.pod);
     if (each.end) {
-      tell_(fmt::format("the log of {} has ended", each.pod));
+      warn_(fmt::format("the log of {} has ended", each.pod));
       continue;
     }
     followed_.erase(run);
@@ -129,8 +129,8 @@ base::Result<void> LogFollower::take(std::deque<Event> events) {
 
 base::Result<void> LogFollower::passing(const base::Error& error) {
   if (!comesLater(error)) return base::fail(error);
-  if (std::exchange(told_, error.message) != error.message)
-    tell_(fmt::format("{}; trying again", error.message));
+  if (std::exchange(lastError_, error.message) != error.message)
+    warn_(fmt::format("{}; trying again", error.message));
   return {};
 }
 

@@ -30,8 +30,8 @@ class LogFollower {
  public:
   // `print` receives whole lines with their label, `tell` receives messages about the streams.
   LogFollower(ClusterClient& client, FollowOptions options, std::function<void(const std::string&)> print,
-              std::function<void(const std::string&)> tell)
-      : client_(client), options_(std::move(options)), print_(std::move(print)), tell_(std::move(tell)) {}
+              std::function<void(const std::string&)> warn)
+      : client_(client), options_(std::move(options)), print_(std::move(print)), warn_(std::move(warn)) {}
 
   ~LogFollower();
   LogFollower(const LogFollower&) = delete;
@@ -58,11 +58,11 @@ class LogFollower {
   ClusterClient& client_;
   const FollowOptions options_;
   const std::function<void(const std::string&)> print_;
-  const std::function<void(const std::string&)> tell_;
+  const std::function<void(const std::string&)> warn_;
   std::set<LogRun> followed_;                // runs that are followed, or were to the end
   std::map<std::string, LogRun> open_;       // by pod
   std::map<LogRun, base::WallTime> broken_;  // broken streams, and the time from which to read again
-  std::string told_;                         // the last transient error that was reported
+  std::string lastError_;                    // the last transient error that was reported
 
   std::mutex mutex_;
   std::condition_variable more_;

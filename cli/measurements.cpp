@@ -20,12 +20,12 @@ using base::Result;
 using replay::CsvTable;
 using Column = CsvTable::Column;
 
-constexpr int kMostWorkers = 10'000;
-constexpr std::int64_t kMostBatch = 1'000'000'000;
-constexpr double kLeastSeconds = 1e-6;
-constexpr double kMostSeconds = 100'000;
+constexpr int kMaxWorkers = 10'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000;
+constexpr double kMinSeconds = 1e-6;
+constexpr double kMaxSeconds = 100'000;
 constexpr double kNano = 1e9;
-constexpr std::size_t kMostRows = 1'000;
+constexpr std::size_t kMaxRows = 1'000;
 
 // Returns the column of the first of these names that the table has.
 Result<Column> columnOf(const CsvTable& table, std::initializer_list<std::string_view> names) {
@@ -39,7 +39,7 @@ std::optional<int> number(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && value >= 1 && value <= kMostWorkers ? std::optional(value) : std::nullopt;
+  return whole && value >= 1 && value <= kMaxWorkers ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::vector<int>> parsePlacement(std::string_view text) {
@@ -73,9 +73,9 @@ class Reader {
     if (!batch) return base::fail(batch.error());
     const auto seconds = columnOf(table_, {"step_seconds", "step_time"});
     if (!seconds) return base::fail(seconds.error());
-    if (table_.rows() == 0 || table_.rows() > kMostRows) {
+    if (table_.rows() == 0 || table_.rows() > kMaxRows) {
       return base::fail(ErrorCode::kInvalid, fmt::format("{}: needs 1 to {} measured steps, has {}",
-                                                         table_.file(), kMostRows, table_.rows()));
+                                                         table_.file(), kMaxRows, table_.rows()));
     }
     std::vector<model::MeasuredStep> steps;
     for (std::size_t row = 0; row < table_.rows(); ++row) {
@@ -96,14 +96,14 @@ class Reader {
                                      "must be workers by node, as 22, 8+8 or 16x1 (16 workers on one node)"));
     }
     step.workers = std::move(*workers);
-    const auto samples = table_.integer(row, batch, 1, kMostBatch);
+    const auto samples = table_.integer(row, batch, 1, kMaxBatch);
     if (!samples) return base::fail(samples.error());
     step.batchPerWorker = *samples;
-    const auto time = table_.number(row, seconds, kLeastSeconds, kMostSeconds);
+    const auto time = table_.number(row, seconds, kMinSeconds, kMaxSeconds);
     if (!time) return base::fail(time.error());
     step.stepNanos = std::llround(*time * kNano);
     if (const auto servers = table_.column("servers")) {
-      const auto count = table_.integer(row, *servers, 0, kMostWorkers);
+      const auto count = table_.integer(row, *servers, 0, kMaxWorkers);
       if (!count) return base::fail(count.error());
       step.servers = static_cast<int>(*count);
     }

@@ -64,7 +64,7 @@ std::int64_t meanTime(const Row& row) {
 }
 
 std::int64_t restartsOf(const Row& row) {
-  return std::min<std::int64_t>(core::whatFollows(row.failure).restarts.value_or(kRetries), kRetries);
+  return std::min<std::int64_t>(core::defaultReaction(row.failure).restarts.value_or(kRetries), kRetries);
 }
 
 // The GPU hours of `runs` failed runs of each of the row's jobs. The unit is the GPUs of the mean failing

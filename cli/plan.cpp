@@ -25,10 +25,10 @@ namespace {
 using base::ErrorCode;
 using base::Result;
 
-constexpr int kMostNodes = 100'000;
-constexpr int kMostGpusOnNode = 64;
-constexpr int kMostGigabits = 100'000;
-constexpr std::size_t kMostFile = 16U << 20U;
+constexpr int kMaxNodes = 100'000;
+constexpr int kMaxGpusOnNode = 64;
+constexpr int kMaxGigabits = 100'000;
+constexpr std::size_t kMaxFile = 16U << 20U;
 
 Result<const Manifest*> onlyJob(const std::vector<Manifest>& manifests) {
   const Manifest* found = nullptr;
@@ -47,14 +47,14 @@ Result<model::ModelProfile> profileFor(const model::Job& job, const PlanOptions&
   model::ModelProfile profile;
   if (job.spec.plan.profile) profile = *job.spec.plan.profile;
   if (!options.profile.empty()) {
-    const auto text = base::readFile(options.profile, kMostFile);
+    const auto text = base::readFile(options.profile, kMaxFile);
     if (!text) return base::fail(text.error());
     auto read = codec::decodeModelProfile(*text, options.profile);
     if (!read) return base::fail(read.error());
     profile = std::move(*read);
   }
   if (!options.measurements.empty()) {
-    const auto text = base::readFile(options.measurements, kMostFile);
+    const auto text = base::readFile(options.measurements, kMaxFile);
     if (!text) return base::fail(text.error());
     auto measured = parseMeasurements(*text, options.measurements);
     if (!measured) return base::fail(measured.error());
@@ -117,7 +117,7 @@ Result<JobShapes> planShapes(const std::vector<Manifest>& manifests, const PlanO
   const core::Ledger ledger(snapshot);
   const core::QueueTree queues(snapshot);
   core::JobPlanning planning =
-      core::planJob(*job, *profile, core::planningRoom(*job, ledger, queues, snapshot.policy));
+      core::planJob(*job, *profile, core::planningCapacity(*job, ledger, queues, snapshot.policy));
   if (!planning.problem.empty()) return refuse(planning.problem);
   return JobShapes{std::move(*job), std::move(planning), std::move(*profile)};
 }
@@ -129,15 +129,15 @@ Result<std::vector<model::Node>> parseNodes(const std::string& text, std::size_t
         fmt::format("--nodes: must be NODESxGPUS[:TYPE][@GBPS], as 16x4:Tesla-T4@25, is \"{}\"", text));
   };
   std::string_view rest = text;
-  const auto count = takeNumber(rest, kMostNodes);
+  const auto count = takeNumber(rest, kMaxNodes);
   if (!count || *count == 0 || !rest.starts_with('x')) return refuse();
   rest.remove_prefix(1);
-  const auto gpus = takeNumber(rest, kMostGpusOnNode);
+  const auto gpus = takeNumber(rest, kMaxGpusOnNode);
   if (!gpus) return refuse();
   int gigabits = 0;
   if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos) {
     std::string_view speed = rest.substr(at + 1);
-    gigabits = takeNumber(speed, kMostGigabits).value_or(0);
+    gigabits = takeNumber(speed, kMaxGigabits).value_or(0);
     if (gigabits == 0 || !speed.empty()) return refuse();
     rest = rest.substr(0, at);
   }
@@ -149,7 +149,7 @@ Result<std::vector<model::Node>> parseNodes(const std::string& text, std::size_t
 }
 
 Result<std::vector<model::Node>> readNodes(const std::string& file) {
-  const auto text = base::readFile(file, kMostFile);
+  const auto text = base::readFile(file, kMaxFile);
   if (!text) return base::fail(text.error());
   const auto documents = codec::parseYamlDocuments(*text, file);
   if (!documents) return base::fail(documents.error());

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kPlanned = 0;
 constexpr int kFailed = 2;
-constexpr std::int64_t kMostBatch = 1'000'000'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000;
 
 struct Flags {
   ConnectFlags connect;
@@ -80,7 +80,7 @@ std::string replicasPatch(const Json& job) {
 }
 
 // The operator writes the job's status meanwhile; another client that edits it this often ends the attempts.
-constexpr int kMostConflicts = 10;
+constexpr int kMaxConflicts = 10;
 
 // Changes the job if it exists, or creates it with the planned numbers. If they were added after the
 // creation, the operator might start the job with others.
@@ -100,7 +100,7 @@ Result<std::string> applyToCluster(ClusterClient& client, const model::ObjectKey
       return isNew ? fmt::format("TrainingJob {} was created with the planned numbers.\n", key)
                    : fmt::format("TrainingJob {} has the planned numbers now.\n", key);
     }
-    if (done.error().code == ErrorCode::kConflict && conflicts < kMostConflicts) continue;
+    if (done.error().code == ErrorCode::kConflict && conflicts < kMaxConflicts) continue;
     return base::fail(done.error().code,
                       fmt::format("{} {}: {}", isNew ? "creating" : "changing", key, done.error().message));
   }
@@ -173,11 +173,11 @@ void addPlanCommand(CLI::App& app, const std::string& program,
   command
       ->add_option("--batch", flags->options.batch,
                    "samples in a step over all workers; overrides the profile")
-      ->check(CLI::Range(std::int64_t{1}, kMostBatch));
+      ->check(CLI::Range(std::int64_t{1}, kMaxBatch));
   command
       ->add_option("--batch-per-worker", flags->options.batchPerWorker,
                    "samples of one worker in a step; overrides the profile")
-      ->check(CLI::Range(std::int64_t{1}, kMostBatch));
+      ->check(CLI::Range(std::int64_t{1}, kMaxBatch));
   command->add_option(
       "--nodes", flags->nodes,
       "plan for NODESxGPUS[:TYPE][@GBPS] instead of the cluster, as 16x4:Tesla-T4@25; also more "

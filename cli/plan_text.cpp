@@ -9,14 +9,14 @@
 #include "cli/plan.h"
 #include "cli/table.h"
 #include "codec/json_writer.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::cli {
 namespace {
 
 using core::PlannedShape;
 
-constexpr std::size_t kMostInJson = 200;
+constexpr std::size_t kMaxInJson = 200;
 constexpr double kPerThousand = 1000;
 
 std::int64_t gpusOf(const JobShapes& shapes, const PlannedShape& shape) {
@@ -51,7 +51,7 @@ std::string placementText(const PlannedShape& shape) {
 std::string whyOf(const JobShapes& shapes, std::size_t rank) {
   const auto& all = shapes.planning.shapes;
   const PlannedShape& shape = all[rank];
-  std::string text = core::stepWords(shape.step);
+  std::string text = core::stepText(shape.step);
   const double best = all.front().step.samplesPerSecond();
   const double speed = shape.step.samplesPerSecond();
   const double noise = core::rankingNoise(shapes.planning.coefficients);
@@ -60,9 +60,9 @@ std::string whyOf(const JobShapes& shapes, std::size_t rank) {
       return each.step.samplesPerSecond() > speed;
     });
     if (larger != all.end()) {
-      text += fmt::format("; {} would be {:.1f} % faster, within the noise of {:.1f} %",
-                          core::shapeWords(*larger), 100 * (larger->step.samplesPerSecond() / speed - 1),
-                          100 * noise);
+      text +=
+          fmt::format("; {} would be {:.1f} % faster, within the noise of {:.1f} %", core::shapeText(*larger),
+                      100 * (larger->step.samplesPerSecond() / speed - 1), 100 * noise);
     }
     return text;
   }
@@ -112,7 +112,7 @@ void writeShape(const JobShapes& shapes, std::size_t rank, codec::JsonWriter& ou
 std::string shapesText(const JobShapes& shapes, std::size_t most) {
   const auto& all = shapes.planning.shapes;
   const PlannedShape& best = all.front();
-  std::string text = fmt::format("{}: {}, {:.4g} samples a second.\n", shapes.job.key, core::shapeWords(best),
+  std::string text = fmt::format("{}: {}, {:.4g} samples a second.\n", shapes.job.key, core::shapeText(best),
                                  best.step.samplesPerSecond());
   std::vector<std::vector<std::string>> rows{
       {"  WORKERS", "SERVERS", "NODES", "PLACEMENT", "GPU TYPE", "STEP", "SAMPLES/S", "COST", "WHY"}};
@@ -140,7 +140,7 @@ std::string shapesText(const JobShapes& shapes, std::size_t most) {
 std::string shapesJson(const JobShapes& shapes) {
   codec::JsonWriter out;
   out.beginObject().member("job", fmt::to_string(shapes.job.key)).key("candidates").beginArray();
-  for (std::size_t rank = 0; rank < std::min(kMostInJson, shapes.planning.shapes.size()); ++rank)
+  for (std::size_t rank = 0; rank < std::min(kMaxInJson, shapes.planning.shapes.size()); ++rank)
     writeShape(shapes, rank, out);
   const core::Coefficients& coefficients = shapes.planning.coefficients;
   out.endArray().key("fit").beginObject().member(

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
+#include "codec/enum_names.h"
 #include "codec/json_writer.h"
 #include "codec/queue.h"
 #include "codec/quota.h"
-#include "codec/words.h"
 #include "model/names.h"
 
 namespace trainyard::cli {
@@ -136,7 +136,7 @@ std::string conditionsTable(const Queue& queue, base::WallTime now) {
   std::vector<std::vector<std::string>> rows{{"  CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE"}};
   for (const model::Condition& each : queue.status.conditions) {
     rows.push_back({fmt::format("  {}", each.type),
-                    std::string(codec::wordOf(codec::kConditionStatuses, each.status)),
+                    std::string(codec::enumName(codec::kConditionStatuses, each.status)),
                     formatAge(each.lastTransition, now), each.reason, each.message});
   }
   return fmt::format("\n{}", formatTable(rows));

@@ -125,7 +125,7 @@ base::Error explainConsole(const base::Error& error, const LiveCluster& console)
   const bool older = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kUnsupported;
   return {error.code, fmt::format("{} ({})",
                                   older ? "there is no console at this address, or it cannot try jobs"
-                                        : std::string(codec::saidBy(error)),
+                                        : std::string(codec::serverMessage(error)),
                                   console.source())};
 }
 
@@ -144,11 +144,11 @@ Result<Simulation> simulateByConsole(LiveCluster& cluster, LiveCluster& console,
   std::vector<operator_::console::TriedJob> jobs;
   for (CheckedJob& each : *checked) jobs.push_back(std::move(each.tried));
   const std::string body = operator_::console::writeTriedJobs(jobs);
-  if (body.size() > operator_::console::kMostTriedBytes)
+  if (body.size() > operator_::console::kMaxTriedBytes)
     return base::fail(ErrorCode::kInvalid,
                       fmt::format("the jobs are {} bytes with their pods; the console takes {}: try fewer at "
                                   "once",
-                                  body.size(), operator_::console::kMostTriedBytes));
+                                  body.size(), operator_::console::kMaxTriedBytes));
   const auto answer = console.post("/api/simulate", body, {});
   if (!answer) return base::fail(explainConsole(answer.error(), console));
   auto simulation = operator_::readSimulation(*answer);

@@ -9,7 +9,7 @@
 
 #include "cli/table.h"
 #include "model/charge.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,9 +24,9 @@ constexpr std::size_t kNamedEnds = 3;
 std::string nameOf(const model::ObjectKey& job) { return job.ns.empty() ? job.name : fmt::to_string(job); }
 
 // Returns "worker 0-3" for each node; for several roles "chief 0, worker 0-3".
-std::map<model::NodeName, std::string> membersByNode(const std::vector<model::Assignment>& places) {
+std::map<model::NodeName, std::string> membersByNode(const std::vector<model::Assignment>& assignments) {
   std::map<model::NodeName, std::string> byNode;
-  for (const model::Assignment& each : places) {
+  for (const model::Assignment& each : assignments) {
     std::string& text = byNode[each.node];
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.role, each.indices.str());
   }
@@ -36,7 +36,7 @@ std::map<model::NodeName, std::string> membersByNode(const std::vector<model::As
 std::string startText(const Forecast& forecast) {
   std::string text = fmt::format("{} would start now on {}.\n", forecast.job->key, forecast.where);
   std::vector<std::vector<std::string>> rows{{"  NODE", "MEMBERS"}};
-  for (const auto& [node, members] : membersByNode(forecast.places))
+  for (const auto& [node, members] : membersByNode(forecast.assignments))
     rows.push_back({"  " + node.str(), members});
   text += formatTable(rows);
   if (forecast.stops.empty()) return text;
@@ -59,7 +59,7 @@ std::string endsText(const std::vector<Expectation::End>& ends) {
   }
   if (ends.size() > kNamedEnds)
     words.push_back(model::counted(static_cast<std::int64_t>(ends.size() - kNamedEnds), "more job"));
-  return fmt::format("when {} {} ended", model::joinWords(words), ends.size() == 1 ? "has" : "have");
+  return fmt::format("when {} {} ended", model::joinList(words), ends.size() == 1 ? "has" : "have");
 }
 
 std::string expectationText(const std::optional<Expectation>& expected, base::WallTime now) {
@@ -74,7 +74,7 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
   const auto add = [&](std::string_view what, const std::vector<model::ObjectKey>& jobs) {
     std::vector<std::string> names;
     for (const model::ObjectKey& each : jobs) names.push_back(nameOf(each));
-    if (!names.empty()) because.push_back(fmt::format("{} {}", what, model::joinWords(names)));
+    if (!names.empty()) because.push_back(fmt::format("{} {}", what, model::joinList(names)));
   };
   add("preempting", expected->stops);
   add("moving", expected->moves);
@@ -85,13 +85,13 @@ std::string expectationText(const std::optional<Expectation>& expected, base::Wa
       start <= since ? "in a moment"
                      : fmt::format("at {} (in {})", base::formatTime(start), formatAge(since, start));
   return fmt::format("  Expected to start {}, on {}{}{}.\n", when, expected->where,
-                     because.empty() ? "" : ", ", model::joinWords(because));
+                     because.empty() ? "" : ", ", model::joinList(because));
 }
 
 std::string waitText(const Forecast& forecast, base::WallTime now) {
   const model::Pending& pending = *forecast.pending;
   std::string text =
-      fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key, pending.reasonWord(), pending.message);
+      fmt::format("{} would wait: {}.\n  {}\n", forecast.job->key, pending.reasonText(), pending.message);
   text += forecast.waiting <= 1
               ? fmt::format("  No other job waits in queue {}.\n", model::shownQueue(*forecast.job))
               : fmt::format("  {} of the {} jobs that then wait in queue {} would be served before it.\n",
@@ -105,10 +105,10 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
     case Outcome::kWaits: return waitText(forecast, now);
     case Outcome::kRefused:
       return fmt::format("{} would not be admitted: {}.\n  {}\n", forecast.job->key,
-                         forecast.pending->reasonWord(), forecast.pending->message);
+                         forecast.pending->reasonText(), forecast.pending->message);
     case Outcome::kSuspended:
       return fmt::format("{} would not start: spec.run.suspend is true.\n", forecast.job->key);
-    case Outcome::kLeftAlone:
+    case Outcome::kManagedByOther:
       return fmt::format("{} would be ignored: spec.run.managedBy is {}.\n", forecast.job->key,
                          forecast.job->spec.run.managedBy);
   }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kLogLines = "5000";
 // There is an agent on each node: this many show whether all of them or only some have trouble.
-constexpr std::size_t kMostAgents = 20;
+constexpr std::size_t kMaxAgents = 20;
 constexpr const char* kOurPods = "app.kubernetes.io/part-of=trainyard";
 
 struct Flags {
@@ -148,7 +148,7 @@ base::Result<std::string> collect(const Flags& flags) {
     bundle.add(each);
   }
   bundle.addLogsOf(system, std::numeric_limits<std::size_t>::max());
-  if (flags.agents != system) bundle.addLogsOf(flags.agents, kMostAgents);
+  if (flags.agents != system) bundle.addLogsOf(flags.agents, kMaxAgents);
   return bundle.write(flags.file);
 }
 

@@ -6,7 +6,7 @@
 #include <re2/re2.h>
 
 #include "cli/plain_text.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::cli {
 namespace {

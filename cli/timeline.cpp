@@ -32,7 +32,7 @@ std::string toSeconds(std::string time) {
 }
 
 // Conditions that repeat other conditions, for tools.
-bool saidByOthers(const Json& condition) {
+bool isSetByOthers(const Json& condition) {
   const std::string type = textOf(condition, "type");
   return type == "Ready" || (type == "Stalled" && textOf(condition, "reason") == "Failed");
 }
@@ -46,7 +46,7 @@ void addConditions(std::vector<Moment>& moments, const Json& status) {
     const std::string reason = textOf(each, "reason");
     const std::string message = textOf(each, "message");
     const bool holds = textOf(each, "status") == "True";
-    if (saidByOthers(each) || (!holds && type != "Admitted")) continue;
+    if (isSetByOthers(each) || (!holds && type != "Admitted")) continue;
     const bool known = std::any_of(events.begin(), events.end(), [&](const Moment& event) {
       return event.what.starts_with(reason) && event.text == message && !message.empty();
     });

@@ -26,7 +26,7 @@ void ApiContact::start() {
 void ApiContact::tick() {
   const base::Instant now = executor_.now();
   const bool away = now - lastContact_ >= kLostAfter;
-  const bool lost = away || isDeaf();
+  const bool lost = away || isDisconnected();
   const bool before = std::exchange(lost_, lost);
   if (lost && !before)
     listener_.lost(away ? "the API server cannot be reached" : "a watch of the API server is silent");
@@ -35,9 +35,9 @@ void ApiContact::tick() {
   timer_ = executor_.postAfter(kTick, [this] { tick(); });
 }
 
-bool ApiContact::isDeaf() const {
-  const auto heard = listener_.heard();
-  return heard && executor_.now() - *heard >= kDeafAfter;
+bool ApiContact::isDisconnected() const {
+  const auto lastContact = listener_.lastContact();
+  return lastContact && executor_.now() - *lastContact >= kDisconnectedAfter;
 }
 
 void ApiContact::probe() {

@@ -26,13 +26,13 @@ class ApiContact {
   static constexpr std::chrono::seconds kLostAfter{20};
   // Applies to the watch that has been silent longest. Covers a watch that broke unnoticed (120 s) plus its
   // reopening and first sign of life (10 s), and little more.
-  static constexpr std::chrono::seconds kDeafAfter{150};
+  static constexpr std::chrono::seconds kDisconnectedAfter{150};
 
   struct Listener {
-    std::function<void(std::string_view why)> lost;  // no contact for kLostAfter or kDeafAfter
+    std::function<void(std::string_view why)> lost;  // no contact for kLostAfter or kDisconnectedAfter
     std::function<void()> regained;                  // answers, and its watches deliver again
     // When the watch that has been silent longest last received data; nullopt until all watches have.
-    std::function<std::optional<base::Instant>()> heard;
+    std::function<std::optional<base::Instant>()> lastContact;
   };
 
   ApiContact(kube::ApiClient& api, base::Executor& executor, Listener listener);
@@ -45,7 +45,7 @@ class ApiContact {
  private:
   void tick();
   void probe();
-  [[nodiscard]] bool isDeaf() const;
+  [[nodiscard]] bool isDisconnected() const;
 
   kube::ApiClient& api_;
   base::Executor& executor_;

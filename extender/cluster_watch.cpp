@@ -102,7 +102,7 @@ void ClusterWatch::build() {
   }
 }
 
-std::optional<base::Instant> ClusterWatch::heard() const {
+std::optional<base::Instant> ClusterWatch::lastContact() const {
   if (!synced()) return std::nullopt;
   return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard()});
 }

@@ -44,7 +44,7 @@ class ClusterWatch {
   // True once all three initial lists were read and a view was published. Safe from any thread.
   [[nodiscard]] bool published() const { return published_.load(); }
   // When the watch that has been silent longest last received data; nullopt until all first lists are read.
-  [[nodiscard]] std::optional<base::Instant> heard() const;
+  [[nodiscard]] std::optional<base::Instant> lastContact() const;
   // Sets the gauges of caches and watches, and of the view's age.
   void reportMetrics();
 

@@ -90,7 +90,7 @@ class Process {
         connection_->api(), loop_,
         ApiContact::Listener{.lost = [this](std::string_view why) { contactLost(why); },
                              .regained = [this] { contactRegained(); },
-                             .heard = [this] { return watch_->heard(); }});
+                             .lastContact = [this] { return watch_->lastContact(); }});
     contact_->start();
     housekeeping();
     return {};

@@ -104,7 +104,7 @@ void Channel::send(const Message& message) {
   if (!isOpen()) return;
   const std::string body = encode(message);
   ((out_ += bigEndian(body.size(), 4)) += body) += macOf(sendKey_, sent_++, body);
-  if (body.size() > kMostBody || out_.size() > kMostUnsent) {
+  if (body.size() > kMaxBody || out_.size() > kMaxUnsent) {
     // Deferred: the caller of send() may be in the middle of an operation on its peers.
     loop_.after(std::chrono::milliseconds(0), [this, alive = alive_] {
       if (*alive) close();
@@ -201,7 +201,7 @@ bool Channel::handshake() {
 bool Channel::takeMessage() {
   if (in_.size() < 4) return false;
   const std::size_t size = sizeAt(in_);
-  if (size > kMostBody) {
+  if (size > kMaxBody) {
     close();
     return false;
   }

@@ -33,9 +33,9 @@ struct Message {
 // a single listener could steal.)
 class Channel {
  public:
-  static constexpr std::size_t kMostBody = 1 << 20;
+  static constexpr std::size_t kMaxBody = 1 << 20;
   // Closes the connection to a reader that is this many bytes behind.
-  static constexpr std::size_t kMostUnsent = 16 << 20;
+  static constexpr std::size_t kMaxUnsent = 16 << 20;
 
   struct Events {
     std::function<void()> open = [] {};

@@ -72,10 +72,10 @@ void Children::reap() {
 
 // A process in a session of its own becomes our child only after its parent has ended: look repeatedly.
 void Children::killLeftovers(pid_t group) {
-  constexpr int kMostLooks = 100;
+  constexpr int kMaxLooks = 100;
   constexpr useconds_t kBetween = 5'000;
   ::kill(-group, SIGKILL);
-  for (int looks = 0; looks < kMostLooks && killOrphans(); ++looks) ::usleep(kBetween);
+  for (int looks = 0; looks < kMaxLooks && killOrphans(); ++looks) ::usleep(kBetween);
 }
 
 bool Children::killOrphans() {

@@ -18,8 +18,8 @@ std::uint64_t numberOf(const std::string& text) {
   return number;
 }
 
-constexpr std::size_t kMostSlots = 4'096;
-constexpr std::chrono::milliseconds kPauseWithoutRoom{100};
+constexpr std::size_t kMaxSlots = 4'096;
+constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};
 
 }  // namespace
 
@@ -63,14 +63,14 @@ void Hub::accept() {
     // Without free descriptors the listener stays ready: a busy loop would starve process 1.
     if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
     loop_.unwatch(listener_);
-    pause_ = loop_.after(kPauseWithoutRoom, [this] {
+    pause_ = loop_.after(kPauseWithoutDescriptors, [this] {
       pause_.reset();
       loop_.watch(listener_, POLLIN, [this](short) { accept(); });
     });
     return;
   }
-  dropOldestStranger();
-  if (peers_.size() >= kMostPeers) {
+  dropOldestUnauthenticated();
+  if (peers_.size() >= kMaxPeers) {
     ::close(fd);
     return;
   }
@@ -83,11 +83,12 @@ void Hub::accept() {
 
 // Any pod in the cluster can connect and send nothing. Connections that have not proved the token are limited
 // to their part of the descriptors.
-void Hub::dropOldestStranger() {
-  const auto stranger = [](const auto& peer) { return !peer->known; };
-  if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), stranger)) < kMostStrangers)
+void Hub::dropOldestUnauthenticated() {
+  const auto isUnauthenticated = [](const auto& peer) { return !peer->known; };
+  if (static_cast<std::size_t>(std::count_if(peers_.begin(), peers_.end(), isUnauthenticated)) <
+      kMaxUnauthenticated)
     return;
-  lost(**std::find_if(peers_.begin(), peers_.end(), stranger));
+  lost(**std::find_if(peers_.begin(), peers_.end(), isUnauthenticated));
 }
 
 void Hub::lost(Peer& peer) {
@@ -122,7 +123,7 @@ void Hub::take(Peer& peer, const Message& message) {
   if (!peer.name.empty()) return takeMembers(peer, message);
   if (message.kind == "member" && message.fields.size() == 3) {
     peer.name = message.fields[0] + ' ' + message.fields[1];
-    peer.slots = std::min<std::size_t>(numberOf(message.fields[2]), kMostSlots);
+    peer.slots = std::min<std::size_t>(numberOf(message.fields[2]), kMaxSlots);
     if (!newest_.kind.empty()) peer.channel->send(newest_);
     return dispatch();
   }
@@ -132,7 +133,7 @@ void Hub::take(Peer& peer, const Message& message) {
   if (task == nullptr)
     return peer.channel->send(
         {"refused",
-         {"no such task; of those that ended the last " + std::to_string(kMostKept) + " are known"}});
+         {"no such task; of those that ended the last " + std::to_string(kMaxKept) + " are known"}});
   const bool over = task->state == "done" || task->state == "cancelled";
   if (message.kind == "cancel") return cancel(peer, *task);
   if (message.kind == "output" && !task->output.empty())
@@ -152,7 +153,7 @@ void Hub::takeMembers(Peer& peer, const Message& message) {
   if (task == nullptr) return;
   if (message.kind == "output" && message.fields.size() == 3) {
     task->output += message.fields[2];
-    if (task->output.size() > 2 * kMostOutput) task->output.erase(0, task->output.size() - kMostOutput);
+    if (task->output.size() > 2 * kMaxOutput) task->output.erase(0, task->output.size() - kMaxOutput);
     for (Peer* each : task->followers)
       each->channel->send({"output", {message.fields[0], message.fields[2]}});
   } else if (message.kind == "ended" && message.fields.size() == 3) {
@@ -176,8 +177,8 @@ void Hub::passOn(const Peer& from, const Message& membership) {
 void Hub::submit(Peer& peer, const Message& message) {
   if (message.fields.size() < 2 || message.fields[1].empty())
     return peer.channel->send({"refused", {"a task needs a command"}});
-  if (waiting_.size() >= kMostWaiting)
-    return peer.channel->send({"refused", {std::to_string(kMostWaiting) + " tasks wait already"}});
+  if (waiting_.size() >= kMaxWaiting)
+    return peer.channel->send({"refused", {std::to_string(kMaxWaiting) + " tasks wait already"}});
   auto task = std::make_unique<Task>();
   task->id = ++lastId_;
   task->words.assign(message.fields.begin() + 1, message.fields.end());
@@ -258,9 +259,9 @@ void Hub::conclude(Task& task, std::string state, std::string code) {
   task.state = std::move(state);
   task.code = std::move(code);
   const Message done{"done", {std::to_string(task.id), task.state, task.code}};
-  std::set<Peer*> told = task.followers;
-  told.insert(task.waiters.begin(), task.waiters.end());
-  for (Peer* each : told) {
+  std::set<Peer*> recipients = task.followers;
+  recipients.insert(task.waiters.begin(), task.waiters.end());
+  for (Peer* each : recipients) {
     each->asks.erase(task.id);
     each->channel->send(done);
   }
@@ -271,7 +272,7 @@ void Hub::conclude(Task& task, std::string state, std::string code) {
 }
 
 void Hub::forgetOldest() {
-  while (ended_.size() > kMostKept) {
+  while (ended_.size() > kMaxKept) {
     tasks_.erase(ended_.front());
     ended_.pop_front();
   }

@@ -32,11 +32,11 @@ namespace trainyard::launch {
 // done[task, state, code], item[task, state, code, member, command…], end[], refused[reason].
 class Hub {
  public:
-  static constexpr std::size_t kMostWaiting = 100'000;
-  static constexpr std::size_t kMostKept = 10'000;      // tasks that have ended; the oldest are dropped first
-  static constexpr std::size_t kMostOutput = 64 << 10;  // kept of each task: its last bytes
-  static constexpr std::size_t kMostPeers = 20'000;
-  static constexpr std::size_t kMostStrangers = 128;  // without the token; the oldest are dropped first
+  static constexpr std::size_t kMaxWaiting = 100'000;
+  static constexpr std::size_t kMaxKept = 10'000;      // tasks that have ended; the oldest are dropped first
+  static constexpr std::size_t kMaxOutput = 64 << 10;  // kept of each task: its last bytes
+  static constexpr std::size_t kMaxPeers = 20'000;
+  static constexpr std::size_t kMaxUnauthenticated = 128;  // without the token; the oldest are dropped first
 
   // Takes ownership of `listener`.
   Hub(Loop& loop, int listener, std::string token);
@@ -53,7 +53,7 @@ class Hub {
   void take(Peer& peer, const Message& message);
   void takeMembers(Peer& peer, const Message& message);
   void passOn(const Peer& from, const Message& membership);
-  void dropOldestStranger();
+  void dropOldestUnauthenticated();
   void lost(Peer& peer);
   void submit(Peer& peer, const Message& message);
   void cancel(Peer& peer, Task& task);

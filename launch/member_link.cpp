@@ -28,12 +28,12 @@ struct MemberLink::Running {
 };
 
 MemberLink::MemberLink(Loop& loop, Children& children, Address hub, Self self,
-                       std::function<void(Membership)> heard)
+                       std::function<void(Membership)> onMembership)
     : loop_(loop),
       children_(children),
       hub_(std::move(hub)),
       self_(std::move(self)),
-      heard_(std::move(heard)) {
+      onMembership_(std::move(onMembership)) {
   connect();
 }
 
@@ -54,7 +54,7 @@ void MemberLink::connect() {
                         [this] {
                           retry_ = kFirstRetry;
                           channel_->send({"member", {self_.role, self_.index, std::to_string(self_.slots)}});
-                          if (told_) tell(*told_);
+                          if (reported_) report(*reported_);
                           if (leaving_) channel_->send({"leaving"});
                         },
                     .message = [this](const Message& message) { take(message); },
@@ -73,25 +73,25 @@ void MemberLink::lost() {
   retry_ = std::min(2 * retry_, kLastRetry);
 }
 
-void MemberLink::tell(const Membership& membership) {
-  told_ = membership;
+void MemberLink::report(const Membership& membership) {
+  reported_ = membership;
   if (!channel_ || !channel_->isOpen()) return;
   channel_->send({"membership",
                   {std::to_string(membership.generation), membership.role, std::to_string(membership.size)}});
 }
 
-void MemberLink::hear(const Message& message) {
+void MemberLink::receiveMembership(const Message& message) {
   Membership membership{.role = message.fields[1]};
   const auto read = [](const std::string& text, auto& number) {
     return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc() && number >= 0;
   };
   if (read(message.fields[0], membership.generation) && read(message.fields[2], membership.size))
-    heard_(std::move(membership));
+    onMembership_(std::move(membership));
 }
 
 void MemberLink::take(const Message& message) {
   if (message.fields.size() < 2) return;
-  if (message.kind == "membership" && message.fields.size() == 3) return hear(message);
+  if (message.kind == "membership" && message.fields.size() == 3) return receiveMembership(message);
   if (message.kind == "start") return start(message);
   const auto found = running_.find(message.fields[0] + '/' + message.fields[1]);
   if (message.kind == "end" && found != running_.end()) ::kill(-found->second->pid, SIGKILL);

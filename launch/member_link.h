@@ -32,13 +32,13 @@ class MemberLink {
 
   MemberLink(
       Loop& loop, Children& children, Address hub, Self self,
-      std::function<void(Membership)> heard = [](const Membership&) {});
+      std::function<void(Membership)> onMembership = [](const Membership&) {});
   ~MemberLink();
   MemberLink(const MemberLink&) = delete;
   MemberLink& operator=(const MemberLink&) = delete;
 
   // Reports a membership that other members may not have read yet.
-  void tell(const Membership& membership);
+  void report(const Membership& membership);
   // Takes no new tasks. After `grace` the running ones are killed and go to others. Then calls `left`.
   void leave(std::chrono::milliseconds grace, std::function<void()> left);
 
@@ -48,7 +48,7 @@ class MemberLink {
   void connect();
   void lost();
   void take(const Message& message);
-  void hear(const Message& message);
+  void receiveMembership(const Message& message);
   void start(const Message& message);
   void readOutput(const std::string& id);
   void ended(const std::string& id, int code);
@@ -58,8 +58,8 @@ class MemberLink {
   Children& children_;
   Address hub_;
   Self self_;
-  std::function<void(Membership)> heard_;
-  std::optional<Membership> told_;
+  std::function<void(Membership)> onMembership_;
+  std::optional<Membership> reported_;
   std::unique_ptr<Channel> channel_;
   std::map<std::string, std::unique_ptr<Running>> running_;  // by "task/attempt"
   bool leaving_ = false;

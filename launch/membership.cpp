@@ -8,7 +8,7 @@
 namespace trainyard::launch {
 namespace {
 
-constexpr std::size_t kMost = 4'096;
+constexpr std::size_t kMax = 4'096;
 constexpr std::string_view kSpace = " \t\r\n";
 
 // Returns what follows `"name":`, without leading white space. The operator writes the file: names and values
@@ -37,7 +37,7 @@ std::optional<std::int64_t> numberOf(std::string_view text, std::string_view nam
 }  // namespace
 
 std::optional<Membership> parseMembership(std::string_view text) {
-  if (text.size() > kMost) return std::nullopt;
+  if (text.size() > kMax) return std::nullopt;
   const auto generation = numberOf(text, "generation");
   const auto size = numberOf(text, "size");
   const std::string_view role = valueOf(text, "role");

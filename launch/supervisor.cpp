@@ -65,7 +65,7 @@ Supervisor::~Supervisor() {
   if (changes_ >= 0) ::close(changes_);
 }
 
-void Supervisor::say(const std::string& what) const {
+void Supervisor::log(const std::string& what) const {
   std::fprintf(stderr, "trainyard-launch: %s\n", what.c_str());
 }
 
@@ -82,16 +82,16 @@ int Supervisor::run() {
     if (self_.rank == 0) {
       const int listener = listenOn(options_.hubPort);
       if (listener < 0)
-        say("no tasks: port " + std::to_string(options_.hubPort) + " is taken");
+        log("no tasks: port " + std::to_string(options_.hubPort) + " is taken");
       else
         hub_ = std::make_unique<Hub>(loop_, listener, options_.token);
     }
     link_ = std::make_unique<MemberLink>(
         loop_, children_, MemberLink::Address{options_.hubHost, options_.hubPort, options_.token},
         MemberLink::Self{self_.role, std::to_string(self_.index), options_.slots, options_.environment},
-        [this](const Membership& heard) {
+        [this](const Membership& onMembership) {
           // Without born_ the size behind the variables is unknown: only the member's own file has it.
-          if (born_) learn(heard);
+          if (born_) learn(onMembership);
         });
   }
   startProgram();
@@ -136,7 +136,7 @@ void Supervisor::watchMembership() {
   if (changes_ < 0 ||
       ::inotify_add_watch(changes_, folder.c_str(), IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE) < 0) {
     // The number of watches of a node is limited. A member that missed a resize would block all others.
-    say(folder + " cannot be watched: it is read once a second");
+    log(folder + " cannot be watched: it is read once a second");
     return lookEachSecond();
   }
   loop_.watch(changes_, POLLIN, [this](short) {
@@ -168,7 +168,7 @@ void Supervisor::readAgain() {
   // The kubelets of other members may be slower. (The membership at birth is not reported: a joining member
   // must not hurry the others, which learn of it once the member has started.)
   const bool newer = !now_ || read->generation > now_->generation;
-  if (newer && read->generation > born_->generation && link_) link_->tell(*read);
+  if (newer && read->generation > born_->generation && link_) link_->report(*read);
   learn(*read);
 }
 
@@ -176,7 +176,7 @@ void Supervisor::learn(const Membership& membership) {
   if (now_ && membership.generation <= now_->generation) return;
   now_ = membership;
   leaving_ = !belongs(self_, *now_);
-  say("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) +
+  log("generation " + std::to_string(now_->generation) + ": " + std::to_string(now_->size) +
       " members of role " + now_->role + (leaving_ ? ", this one leaves" : ""));
   if (leaving_) leaveTasks();
   if (options_.keep && !leaving_) return;
@@ -201,7 +201,7 @@ void Supervisor::startProgram() {
   std::string why;
   program_ = children_.start(command, [this](int code) { programEnded(code); }, why);
   if (program_ > 0) return;
-  say(why);
+  log(why);
   code_ = kCannotStart;
   leaveTasks();
   endIfDone();
@@ -220,8 +220,8 @@ void Supervisor::stopProgram() {
 // A shell script without a SIGTERM handler ends at once, and its children do not receive the signal. The
 // whole group gets SIGTERM now, and the rest of the grace.
 void Supervisor::programEnded(int code) {
-  const bool byOurWord = code == kEndedBySigterm && (stopping_ || ordered_);
-  if (byOurWord && ::kill(-program_, SIGTERM) == 0) return awaitGroup(code);
+  const bool bySignalFromUs = code == kEndedBySigterm && (stopping_ || ordered_);
+  if (bySignalFromUs && ::kill(-program_, SIGTERM) == 0) return awaitGroup(code);
   groupEnded(code);
 }
 

@@ -68,7 +68,7 @@ class Supervisor {
   void groupEnded(int code);
   void leaveTasks();
   void endIfDone();
-  void say(const std::string& what) const;
+  void log(const std::string& what) const;
 
   SupervisorOptions options_;
   Member self_;

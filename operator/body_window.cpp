@@ -6,25 +6,25 @@ namespace trainyard::operator_ {
 
 void BodyWindow::enter(const std::string& ns, std::size_t bytes, std::function<void()> make) {
   waiting_[ns].push_back({bytes, std::move(make)});
-  letIn();
+  admitNext();
 }
 
 void BodyWindow::leave(std::size_t bytes) {
   underWay_ -= bytes;
-  letIn();
+  admitNext();
 }
 
 // Namespaces take turns in the order of their names. A body that does not fit keeps its turn: otherwise
 // smaller bodies of other namespaces could delay it for as long as they arrive. A new namespace waits for at
 // most one body of each other namespace. Immediate answers call leave() within make(): this loop handles
 // them, not a nested one.
-void BodyWindow::letIn() {
-  if (letting_) return;
-  letting_ = true;
+void BodyWindow::admitNext() {
+  if (admitting_) return;
+  admitting_ = true;
   while (!waiting_.empty()) {
     auto turn = waiting_.upper_bound(lastServed_);
     if (turn == waiting_.end()) turn = waiting_.begin();
-    if (underWay_ != 0 && underWay_ + turn->second.front().bytes > mostBytes_) break;
+    if (underWay_ != 0 && underWay_ + turn->second.front().bytes > maxBytes_) break;
     const Body body = std::move(turn->second.front());
     lastServed_ = turn->first;
     turn->second.pop_front();
@@ -32,7 +32,7 @@ void BodyWindow::letIn() {
     underWay_ += body.bytes;
     body.make();
   }
-  letting_ = false;
+  admitting_ = false;
 }
 
 }  // namespace trainyard::operator_

@@ -13,7 +13,7 @@ namespace trainyard::operator_ {
 // others. Within a namespace the order is that of arrival.
 class BodyWindow {
  public:
-  explicit BodyWindow(std::size_t mostBytes) : mostBytes_(mostBytes) {}
+  explicit BodyWindow(std::size_t maxBytes) : maxBytes_(maxBytes) {}
 
   // Runs `make` at once, or when enough bodies have left and it is the turn of namespace `ns`. The body
   // counts as `bytes` until leave(bytes). A body that is larger than the window is made while no other
@@ -27,13 +27,13 @@ class BodyWindow {
     std::function<void()> make;
   };
 
-  void letIn();
+  void admitNext();
 
-  const std::size_t mostBytes_;
+  const std::size_t maxBytes_;
   std::size_t underWay_ = 0;
   std::map<std::string, std::deque<Body>> waiting_;  // no namespace without a body
   std::string lastServed_;
-  bool letting_ = false;
+  bool admitting_ = false;
 };
 
 }  // namespace trainyard::operator_

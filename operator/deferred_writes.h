@@ -17,7 +17,7 @@ class DeferredWrites {
  public:
   // For writes that only refresh messages or counts. All jobs share twenty a second, so that a thousand
   // pending jobs cannot crowd out the writes that place gangs. Each job may write one second after its last
-  // write, then after two, four and so on up to kMostApart. Its pause is reset once it has been quiet for
+  // write, then after two, four and so on up to kMaxPause. Its pause is reset once it has been quiet for
   // twice as long. In a busy cluster, the reason why a job is pending changes in every cycle. Takes one write
   // out of the budget. If false, ask again at nextWake().
   bool allow(const model::ObjectKey& job, base::Instant now) {
@@ -25,41 +25,42 @@ class DeferredWrites {
     if (last == lastWrite_.end()) return spare_.take(now, now, next_);
     Last& words = last->second;
     if (!spare_.take(words.at + words.apart, now, next_)) return false;
-    words.apart = now < words.forgottenAt() ? std::min(2 * words.apart, kMostApart) : kPerJob;
+    words.apart = now < words.forgottenAt() ? std::min(2 * words.apart, kMaxPause) : kPerJob;
     return true;
   }
   // For the first news of a gang: that it comes up, then that it runs. The second often follows within
   // moments, so that one write can report both. If false, ask again at nextWake(). Has its own budget: such
   // news comes once per job and must not wait for the messages of pending jobs, which change all the time.
   //
-  // kRuns is written at once. kComesUp waits for a second and then for free budget: with thousands of pods
+  // kStarted is written at once. kBound waits for a second and then for free budget: with thousands of pods
   // that come up slowly, writing both would slow them further. In a rush, a gang with its pod as its record
   // (`isRecord`) holds back both until the rush ends, a minute at most.
-  bool ripe(const model::ObjectKey& job, core::HeldNews news, bool isRecord, base::Instant now) {
+  bool isDue(const model::ObjectKey& job, core::DeferredStatus status, bool isRecord, base::Instant now) {
     Held& held = held_.try_emplace(job, Held{now}).first->second;
-    held.news = news;
+    held.status = status;
     held.isRecord = isRecord;
     const base::Instant due = dueOf(held);
     if (now < due) wakeAt(wakeFor(held));
-    if (news == core::HeldNews::kRuns || (rush_ && isRecord)) return now >= due;
+    if (status == core::DeferredStatus::kStarted || (rush_ && isRecord)) return now >= due;
     return soon_.take(due, now, next_);
   }
   // Returns the news of the job that is not due yet.
-  [[nodiscard]] core::HeldNews heldOf(const model::ObjectKey& job, base::Instant now) const {
+  [[nodiscard]] core::DeferredStatus deferredStatus(const model::ObjectKey& job, base::Instant now) const {
     const auto held = held_.find(job);
-    return held == held_.end() || now >= dueOf(held->second) ? core::HeldNews::kNone : held->second.news;
+    return held == held_.end() || now >= dueOf(held->second) ? core::DeferredStatus::kNone
+                                                             : held->second.status;
   }
   // Call when the job's status has been written.
-  void told(const model::ObjectKey& job) { held_.erase(job); }
+  void written(const model::ObjectKey& job) { held_.erase(job); }
   // Records a write of the job, including writes that needed no permission.
   void note(const model::ObjectKey& job, base::Instant now) { lastWrite_[job].at = now; }
   // Starts a cycle. A rush lasts while more pods are still to be made or bound than one second's budget
   // covers, and a moment longer. While a pending job needs capacity, and a moment after, there is no rush,
   // since a gang without a written record cannot be preempted.
-  void beginCycle(base::Instant now, std::size_t podsOnTheirWay = 0, bool roomWanted = false) {
+  void beginCycle(base::Instant now, std::size_t unboundPods = 0, bool capacityWanted = false) {
     next_.reset();
-    if (podsOnTheirWay > kPerWindow) rushEnds_ = now + kRushFades;
-    if (roomWanted) calmUntil_ = now + kCalm;
+    if (unboundPods > kPerWindow) rushEnds_ = now + kRushFades;
+    if (capacityWanted) calmUntil_ = now + kCalm;
     const bool rushed = std::exchange(rush_, now < rushEnds_ && now >= calmUntil_);
     if (rushed && !rush_ && !held_.empty()) wakeAt(now);
     for (const auto& [job, held] : held_) {
@@ -74,7 +75,7 @@ class DeferredWrites {
   }
   [[nodiscard]] std::optional<base::Instant> nextWake() const { return next_; }
 
-  static constexpr base::Instant::duration kMostApart = std::chrono::seconds(16);
+  static constexpr base::Instant::duration kMaxPause = std::chrono::seconds(16);
 
  private:
   static constexpr base::Instant::duration kPerJob = std::chrono::seconds(1);
@@ -85,7 +86,7 @@ class DeferredWrites {
   };
   struct Held {
     base::Instant since;
-    core::HeldNews news = core::HeldNews::kNone;
+    core::DeferredStatus status = core::DeferredStatus::kNone;
     bool isRecord = false;
   };
 
@@ -115,7 +116,7 @@ class DeferredWrites {
 
   [[nodiscard]] base::Instant dueOf(const Held& held) const {
     if (rush_ && held.isRecord) return held.since + kLongest;
-    return held.news == core::HeldNews::kComesUp ? held.since + kHold : held.since;
+    return held.status == core::DeferredStatus::kBound ? held.since + kHold : held.since;
   }
   [[nodiscard]] base::Instant wakeFor(const Held& held) const {
     return rush_ && held.isRecord ? std::min(dueOf(held), rushEnds_) : dueOf(held);

@@ -18,7 +18,7 @@ namespace {
 using Answer = base::Result<kube::ApiResponse>;
 
 // A hundred more members would show the same evidence.
-constexpr std::size_t kMostWitnesses = 64;
+constexpr std::size_t kMaxWitnesses = 64;
 constexpr std::size_t kRequestsAtOnce = 8;  // of one collection
 constexpr std::size_t kCollectionsAtOnce = 16;
 constexpr std::size_t kOfOneNamespace = 8;  // of these, for one namespace
@@ -118,9 +118,9 @@ void EvidenceCollector::collect(std::vector<Witness> witnesses, Done done) {
   std::stable_sort(witnesses.begin(), witnesses.end(), endedBefore);
   const bool allEnded = witnesses.empty() || witnesses.back().ended;
   // Keeps some running members of a large gang: the others may have failed because they waited for one.
-  if (witnesses.size() > kMostWitnesses)
-    witnesses.erase(witnesses.begin() + kMostWitnesses / 2,
-                    witnesses.end() - static_cast<std::ptrdiff_t>(kMostWitnesses / 2));
+  if (witnesses.size() > kMaxWitnesses)
+    witnesses.erase(witnesses.begin() + kMaxWitnesses / 2,
+                    witnesses.end() - static_cast<std::ptrdiff_t>(kMaxWitnesses / 2));
   if (!witnesses.empty()) collection->ns = witnesses.front().pod.ns;
   collection->witnesses = std::move(witnesses);
   collection->evidence.resize(collection->witnesses.size());

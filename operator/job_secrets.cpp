@@ -3,7 +3,7 @@
 #include "net/random_token.h"
 #include "net/ssh_key.h"
 #include "operator/plan_executor.h"
-#include "operator/plan_step.h"
+#include "operator/plan_executor_step.h"
 
 // Secrets by which the members of one job authenticate each other.
 namespace trainyard::operator_ {

@@ -35,7 +35,7 @@ telemetry::Counter results(telemetry::MetricsRegistry& metrics, const char* resu
 }
 
 // True for transient errors: the same request may succeed when repeated.
-bool passes(ErrorCode code) {
+bool isTransient(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kOutcomeUnknown ||
          code == ErrorCode::kThrottled || code == ErrorCode::kConflict || code == ErrorCode::kCancelled ||
          code == ErrorCode::kUnauthorized;
@@ -83,13 +83,13 @@ void NodesKeeper::setPolicy(const model::ProvisioningPolicy& policy,
                             const std::vector<model::TopologyLevel>& levels) {
   policy_ = policy;
   levels_ = levels;
-  if (policy_.by == ProvisioningBy::kNobody && jobs_.empty()) return;
+  if (policy_.by == ProvisioningBy::kDisabled && jobs_.empty()) return;
   for (const auto& job : deps_.cache.jobs.all()) note(job->key, job);
   lookSoon();
 }
 
 void NodesKeeper::note(const model::ObjectKey& key, const JobPtr& job) {
-  if (policy_.by == ProvisioningBy::kNobody && jobs_.empty()) return;
+  if (policy_.by == ProvisioningBy::kDisabled && jobs_.empty()) return;
   const bool known = jobs_.contains(key);
   const bool concerned = job && (core::wantsNodes(*job, levels_) ||
                                  job->condition(model::conditions::kNodesRequested) != nullptr);
@@ -127,16 +127,17 @@ void NodesKeeper::look() {
     const auto due = decide(each->first, each->second, asking, open);
     if (due) next = next ? std::min(*next, *due) : due;
   }
-  askAsMayBe(asking, open);
+  requestWithinLimit(asking, open);
   open_.set(open.all);
   if (next) lookSoon(*next - deps_.executor.now());
 }
 
 // Requests nodes as far as limits allow. The end of another request triggers a look at the remaining jobs.
-void NodesKeeper::askAsMayBe(const std::vector<Asking>& asking, Open& open) {
+void NodesKeeper::requestWithinLimit(const std::vector<Asking>& asking, Open& open) {
   std::vector<const model::Job*> wanting;
   for (const Asking& each : asking) wanting.push_back(each.job.get());
-  for (const std::size_t each : core::whoAsks(wanting, open.byNamespace, policy_.maxJobs - open.all)) {
+  for (const std::size_t each :
+       core::selectRequesters(wanting, open.byNamespace, policy_.maxJobs - open.all)) {
     open.add(asking[each].job->key.ns);
     ask(asking[each]);
   }
@@ -208,14 +209,14 @@ std::optional<base::Instant> NodesKeeper::decide(const model::ObjectKey& key, St
   const core::NodesDecision decision =
       core::decideNodes(*job, ours && core::wantsNodes(*job, levels_), found ? &found->request : nullptr,
                         state.memory, policy_, now);
-  if (decision.word && !says(*job, *decision.word)) {
+  if (decision.report && !isReported(*job, *decision.report)) {
     open.add(key.ns);
-    tell(job, *decision.word);
+    writeCondition(job, *decision.report);
     return std::nullopt;
   }
   switch (decision.step) {
-    case core::NodesStep::kAsk: asking.push_back({job, decision.attempt}); break;
-    case core::NodesStep::kTakeBack: takeBack(job, *found, decision); break;
+    case core::NodesStep::kRequest: asking.push_back({job, decision.attempt}); break;
+    case core::NodesStep::kWithdraw: withdraw(job, *found, decision); break;
     case core::NodesStep::kNothing:
       if (found) open.add(key.ns);
       if (found && incomplete(*job, *found)) {
@@ -234,12 +235,12 @@ bool NodesKeeper::remembers(const model::Job& job, const State& state) {
   return state.memory.attempts > 0 && !job.status.gang.placed && !job.finished();
 }
 
-bool NodesKeeper::says(const model::Job& job, const core::NodesWord& word) const {
-  const model::Condition* told = job.condition(model::conditions::kNodesRequested);
-  return told != nullptr && (told->status == model::ConditionStatus::kTrue) == word.asked &&
-         told->reason == word.reason &&
-         told->message ==
-             base::cutText(base::plainText(word.message, false), model::limits::kConditionMessage);
+bool NodesKeeper::isReported(const model::Job& job, const core::NodesReport& report) const {
+  const model::Condition* reported = job.condition(model::conditions::kNodesRequested);
+  return reported != nullptr && (reported->status == model::ConditionStatus::kTrue) == report.asked &&
+         reported->reason == report.reason &&
+         reported->message ==
+             base::cutText(base::plainText(report.message, false), model::limits::kConditionMessage);
 }
 
 // Users may create any number of requests with any job's uid, but only in their own namespace.
@@ -267,7 +268,7 @@ std::optional<NodesKeeper::Found> NodesKeeper::findPlaceholders(const model::Job
                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
        at != items.end() && (*at)->key.ns == job.key.ns && (*at)->key.name.starts_with(prefix); ++at) {
     if ((*at)->placeholderOf != job.uid) {
-      ++found.strangers;
+      ++found.foreignPods;
     } else if (!(*at)->terminating) {
       found.placeholders.push_back(*at);
     }
@@ -287,7 +288,7 @@ bool NodesKeeper::incomplete(const model::Job& job, const Found& found) const {
   std::size_t wanted = 0;
   for (const model::Role& role : job.spec.roles)
     wanted += static_cast<std::size_t>(codec::membersToAskFor(job.spec, role));
-  return found.placeholders.size() + found.strangers < wanted ||
+  return found.placeholders.size() + found.foreignPods < wanted ||
          std::any_of(
              found.placeholders.begin(), found.placeholders.end(),
              [](const auto& pod) { return pod->unschedulableMessage.empty(); });
@@ -312,7 +313,7 @@ void NodesKeeper::ask(const Asking& asking) {
           deps_.log.info("nodes requested", {{"job", fmt::format("{}", job->key)}, {"attempt", attempt}});
           return free(job->key);
         }
-        if (passes(result.error().code)) return free(job->key, kRetry);
+        if (isTransient(result.error().code)) return free(job->key, kRetry);
         refused(job, attempt, result.error().message);
       });
 }
@@ -381,7 +382,7 @@ kube::ApiCallback NodesKeeper::cached(kube::ApiCallback done) {
   };
 }
 
-void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision) {
+void NodesKeeper::withdraw(const JobPtr& job, const Found& found, const core::NodesDecision& decision) {
   auto calls = std::make_shared<std::vector<Call>>();
   const auto remove = [&](std::string path, const codec::DeleteOptions& options) {
     calls->push_back([this, path = std::move(path), options](kube::ApiCallback done) {
@@ -410,7 +411,7 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
     }
     requests_.forget(found.request.key, found.request.uid.str());
     for (const auto& pod : found.placeholders) deps_.cache.pods.forget(pod->key, pod->uid.str());
-    core::NodesMemory& memory = jobs_[job->key].memory;
+    core::NodesHistory& memory = jobs_[job->key].memory;
     // Suspending a job counts as a failed attempt: otherwise suspension would bypass the back-off.
     if (decision.failed || job->spec.run.suspend) {
       const int attempt = found.request.attempt;
@@ -426,38 +427,40 @@ void NodesKeeper::takeBack(const JobPtr& job, const Found& found, const core::No
 void NodesKeeper::refused(const JobPtr& job, int attempt, const std::string& why) {
   jobs_[job->key].memory = {attempt, deps_.executor.wallNow() + core::nodesBackoff(policy_, attempt)};
   deps_.log.warning("nodes cannot be requested", {{"job", fmt::format("{}", job->key)}, {"error", why}});
-  tell(job, core::nodesRefused(policy_, attempt, why));
+  writeCondition(job, core::nodesRefused(policy_, attempt, why));
 }
 
-void NodesKeeper::tell(const JobPtr& job, const core::NodesWord& word) {
+void NodesKeeper::writeCondition(const JobPtr& job, const core::NodesReport& report) {
   model::JobStatus status = job->status;
   model::setCondition(status.conditions, model::conditions::kNodesRequested,
-                      word.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
-                      word.reason, std::string(base::cutText(word.message, model::limits::kConditionMessage)),
+                      report.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+                      report.reason,
+                      std::string(base::cutText(report.message, model::limits::kConditionMessage)),
                       deps_.executor.wallNow(), job->generation);
   const auto patch = codec::encodeStatusPatch(*job, status);
   if (!patch) return free(job->key, kRetry);
   jobs_[job->key].busy = true;
   deps_.api.patch(kube::PatchType::kMerge, kube::kTrainingJobs.object(job->key.ns, job->key.name, "status"),
-                  *patch, guarded([this, job, word](const Answer& answer) { told(job, word, answer); }));
+                  *patch,
+                  guarded([this, job, report](const Answer& answer) { reported(job, report, answer); }));
 }
 
-void NodesKeeper::told(const JobPtr& job, const core::NodesWord& word, const Answer& answer) {
+void NodesKeeper::reported(const JobPtr& job, const core::NodesReport& report, const Answer& answer) {
   if (!answer) {
     if (answer.error().code == ErrorCode::kNotFound) jobs_.erase(job->key);
     return free(job->key, kRetry);
   }
   deps_.cache.jobs.applyWrite(answer->body);
   const model::Condition* before = job->condition(model::conditions::kNodesRequested);
-  const bool sameReason = before != nullptr && before->reason == word.reason;
-  if (word.warns) {
+  const bool sameReason = before != nullptr && before->reason == report.reason;
+  if (report.isWarning) {
     failed_.increment();
-    deps_.events.record(*job, {true, "NodesNotProvisioned", word.message});
-  } else if (word.reason == "Provisioned" && !sameReason) {
+    deps_.events.record(*job, {true, "NodesNotProvisioned", report.message});
+  } else if (report.reason == "Provisioned" && !sameReason) {
     provisioned_.increment();
-    deps_.events.record(*job, {false, "NodesProvisioned", word.message});
-  } else if (word.asked && !sameReason) {
-    deps_.events.record(*job, {false, "NodesRequested", word.message});
+    deps_.events.record(*job, {false, "NodesProvisioned", report.message});
+  } else if (report.asked && !sameReason) {
+    deps_.events.record(*job, {false, "NodesRequested", report.message});
   }
   free(job->key);
 }

@@ -58,7 +58,7 @@ class NodesKeeper {
 
   struct State {
     model::Uid uid = {};
-    core::NodesMemory memory = {};
+    core::NodesHistory memory = {};
     bool busy = false;
     base::Instant notBefore = base::Instant::min();
   };
@@ -67,7 +67,7 @@ class NodesKeeper {
     model::NodesRequest request;
     model::ProvisioningBy by{};
     std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
-    std::size_t strangers = 0;  // foreign pods with the names of placeholders
+    std::size_t foreignPods = 0;  // foreign pods with the names of placeholders
   };
   struct Open {
     int all = 0;
@@ -92,9 +92,9 @@ class NodesKeeper {
   void apiFound(Api version);
   [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state,
                                                     std::vector<Asking>& asking, Open& open);
-  void askAsMayBe(const std::vector<Asking>& asking, Open& open);
+  void requestWithinLimit(const std::vector<Asking>& asking, Open& open);
   [[nodiscard]] static bool remembers(const model::Job& job, const State& state);
-  [[nodiscard]] bool says(const model::Job& job, const core::NodesWord& word) const;
+  [[nodiscard]] bool isReported(const model::Job& job, const core::NodesReport& report) const;
   void listNewest();
   [[nodiscard]] std::optional<Found> find(const model::Job& job) const;
   [[nodiscard]] std::optional<Found> findPlaceholders(const model::Job& job) const;
@@ -103,9 +103,9 @@ class NodesKeeper {
   [[nodiscard]] base::Result<Calls> requestCalls(const JobPtr& job, int attempt);
   [[nodiscard]] Calls placeholderCalls(const JobPtr& job, int attempt);
   [[nodiscard]] kube::ApiCallback cached(kube::ApiCallback done);
-  void takeBack(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
-  void tell(const JobPtr& job, const core::NodesWord& word);
-  void told(const JobPtr& job, const core::NodesWord& word, const Answer& answer);
+  void withdraw(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
+  void writeCondition(const JobPtr& job, const core::NodesReport& report);
+  void reported(const JobPtr& job, const core::NodesReport& report, const Answer& answer);
   void refused(const JobPtr& job, int attempt, const std::string& why);
   void run(const Calls& calls, std::size_t next, const std::function<void(const base::Result<void>&)>& done);
   void free(const model::ObjectKey& key, base::Instant::duration pause = {});

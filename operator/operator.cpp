@@ -17,14 +17,14 @@ namespace {
 // Changes come in bursts: one cycle handles a burst, and planning takes no more than a twentieth of the time.
 // If cycles are long, it may take up to a fifth, so that users do not wait long for a message.
 constexpr base::Instant::duration kCoalesce = std::chrono::milliseconds(2);
-constexpr base::Instant::duration kMostRest = std::chrono::milliseconds(100);
+constexpr base::Instant::duration kMaxRest = std::chrono::milliseconds(100);
 constexpr int kRestPerWork = 19;
-constexpr int kLeastRestPerWork = 4;
+constexpr int kMinRestPerWork = 4;
 constexpr base::Instant::duration kDescribe = std::chrono::milliseconds(250);
 constexpr base::Instant::duration kSyncPoll = std::chrono::milliseconds(20);
 // All tenants wait while the operator does not see the cluster. There are few replicas, so asking a server
 // that comes back this often costs it nothing.
-constexpr base::Instant::duration kMostBlindness = std::chrono::seconds(5);
+constexpr base::Instant::duration kMaxBlindness = std::chrono::seconds(5);
 constexpr base::Instant::duration kShutDownPatience = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
@@ -33,7 +33,7 @@ kube::ClusterDecoders decoders() {
 }
 
 base::Instant::duration restAfter(base::Instant::duration work) {
-  return std::max(kCoalesce, std::min(kRestPerWork * work, std::max(kMostRest, kLeastRestPerWork * work)));
+  return std::max(kCoalesce, std::min(kRestPerWork * work, std::max(kMaxRest, kMinRestPerWork * work)));
 }
 
 class RecordedEvents final : public JobEvents {
@@ -130,7 +130,7 @@ void Operator::startReflectors() {
   reflectors_.clear();
   const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
     reflectors_.push_back(std::make_unique<kube::Reflector>(
-        kube::ReflectorOptions{.type = type, .mostDelay = kMostBlindness}, deps_.api, deps_.executor,
+        kube::ReflectorOptions{.type = type, .maxDelay = kMaxBlindness}, deps_.api, deps_.executor,
         deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   };
@@ -276,7 +276,7 @@ void Operator::runCycle() {
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);
   input.otherFeedback = executor_.otherFeedback();
-  input.life = progress_.news();
+  input.life = progress_.findings();
   const base::Instant read = deps_.executor.now();
   const core::Plan plan = core::cycle(input, cycleCache_);
   const base::Instant planned = deps_.executor.now();

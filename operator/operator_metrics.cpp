@@ -30,7 +30,7 @@ bool reportedLately(const model::Job& job, base::WallTime now) {
 // True if the job ended because it would have failed the same way again, not because it hit its deadline.
 bool endedForGood(const model::LastFailure& last) {
   return last.action == "Failed" && last.failure != model::FailureClass::kDeadlineExceeded &&
-         core::whatFollows(last.failure).action == model::FailureAction::kEndNow;
+         core::defaultReaction(last.failure).action == model::FailureAction::kEndNow;
 }
 
 const std::vector<double> kCycleBounds = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5};
@@ -75,7 +75,7 @@ bool isTrue(const model::JobStatus& status, std::string_view type) {
 }
 
 // A single-pod job is placed before its record is written: its pod stands for the record.
-bool hadPlaces(const model::Job& job) { return job.status.gang.placed && !job.recordUnwritten; }
+bool wasPlaced(const model::Job& job) { return job.status.gang.placed && !job.recordUnwritten; }
 
 // Start of the current wait: a job that lost its placement waits again from then on.
 base::WallTime waitsSince(const model::Job& job) {
@@ -335,7 +335,7 @@ void OperatorMetrics::noteTransition(const model::Job& before, const model::JobS
 
 void OperatorMetrics::notePlacement(const model::Job& before, const model::JobStatus& after,
                                     base::WallTime now) {
-  if (!after.gang.placed || hadPlaces(before)) return;
+  if (!after.gang.placed || wasPlaced(before)) return;
   // The status of a single-pod job may be written later than the job was placed.
   const base::WallTime placed = before.recordUnwritten ? after.service.updatedAt : now;
   const auto waited = [&](base::WallTime since) {
@@ -399,9 +399,9 @@ void OperatorMetrics::noteStop(const model::JobStatus& before, const model::JobS
                  {{"cause", cause}})
         .increment();
   };
-  const bool makesRoom = after.preemptions.count > before.preemptions.count;
+  const bool isPreempted = after.preemptions.count > before.preemptions.count;
   const bool moves = before.gang.proposal && before.gang.proposal->movesFor;
-  if (makesRoom) return count(moves ? "Moved" : "Preempted");
+  if (isPreempted) return count(moves ? "Moved" : "Preempted");
   if (before.gang.placed && isTrue(after, model::conditions::kSuspended) &&
       !isTrue(before, model::conditions::kSuspended)) {
     return count("Suspended");

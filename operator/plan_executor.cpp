@@ -5,7 +5,7 @@
 #include "codec/job_status.h"
 #include "codec/status.h"
 #include "codec/stripping.h"
-#include "operator/plan_step.h"
+#include "operator/plan_executor_step.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -15,11 +15,11 @@ using base::ErrorCode;
 constexpr base::Instant::duration kFirstRetry = std::chrono::milliseconds(200);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
 // This many failures in a row, within six seconds, are no accident.
-constexpr int kMostFailures = 5;
+constexpr int kMaxFailures = 5;
 // Bounds the bodies of pods to create, by their templates. Requests and sent data hold further copies.
-constexpr std::size_t kMostBodyBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxBodyBytes = std::size_t{16} << 20;
 // Far above the jobs of one cluster. Reaching it costs at most one repeated write per job.
-constexpr std::size_t kMostLastWords = 50'000;
+constexpr std::size_t kMaxStatusHashes = 50'000;
 // Sent deletes are remembered for as long as a watch may lag.
 constexpr base::Instant::duration kDeleteMemory = std::chrono::seconds(10);
 
@@ -29,7 +29,7 @@ PlanExecutor::PlanExecutor(Dependencies dependencies, std::function<void()> sett
     : deps_(std::move(dependencies)),
       settled_(std::move(settled)),
       singles_(deps_.cache, deps_.settings),
-      bodies_(kMostBodyBytes),
+      bodies_(kMaxBodyBytes),
       evidence_(deps_.api, deps_.executor, deps_.offload) {}
 
 PlanExecutor::~PlanExecutor() { *alive_ = false; }
@@ -42,7 +42,7 @@ kube::ApiCallback PlanExecutor::guarded(std::function<void(const Answer&)> callb
 
 void PlanExecutor::execute(const core::Plan& plan) {
   const base::Instant now = deps_.executor.now();
-  deferredWrites_.beginCycle(now, singles_.onTheirWay(), plan.roomWanted);
+  deferredWrites_.beginCycle(now, singles_.unboundPods(), plan.capacityWanted);
   std::erase_if(deletesSent_, [&](const auto& entry) { return now - entry.second > kDeleteMemory; });
   forgetGoneJobs();
   for (const core::DeletePod& orphan : plan.orphans) {
@@ -66,7 +66,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   step->decision = decision;
   if (decision.podIsRecord) {
     singles_.making(*decision.job, decision.status->gang, deps_.executor.wallNow());
-    tell(*step);
+    recordEvents(*step);
   } else if (decision.status) {
     const base::Instant now = deps_.executor.now();
     if (mayWriteNow(decision, now)) {
@@ -83,7 +83,7 @@ void PlanExecutor::start(const core::JobDecision& decision) {
   if (state.uid != decision.job->uid) state = JobState();
   state.busy = true;
   state.uid = decision.job->uid;
-  if (step->decision.status) state.newsHeld = false;
+  if (step->decision.status) state.statusDeferred = false;
   if (step->decision.status && !decision.podIsRecord) return writeStatus(step);
   runActions(step);
 }
@@ -94,9 +94,9 @@ bool PlanExecutor::mayWriteNow(const core::JobDecision& decision, base::Instant 
   switch (decision.urgency) {
     case core::Urgency::kNow: return true;
     case core::Urgency::kSoon:
-      return deferredWrites_.ripe(decision.job->key, core::HeldNews::kComesUp, isRecord, now);
+      return deferredWrites_.isDue(decision.job->key, core::DeferredStatus::kBound, isRecord, now);
     case core::Urgency::kPaced:
-      return deferredWrites_.ripe(decision.job->key, core::HeldNews::kRuns, isRecord, now);
+      return deferredWrites_.isDue(decision.job->key, core::DeferredStatus::kStarted, isRecord, now);
     case core::Urgency::kSpare: return deferredWrites_.allow(decision.job->key, now);
   }
   return true;
@@ -106,7 +106,7 @@ void PlanExecutor::noteHeld(const model::Job& job) {
   JobState& state = jobs_[job.key];
   if (state.uid != job.uid) state = JobState();
   state.uid = job.uid;
-  state.newsHeld = true;
+  state.statusDeferred = true;
 }
 
 void PlanExecutor::writeStatus(const StepPtr& step) {
@@ -118,7 +118,8 @@ void PlanExecutor::writeStatus(const StepPtr& step) {
                                               codec::PatchGuard::kResourceVersion);
   if (!patch) return runActions(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
-  step->words = std::hash<std::string_view>{}(std::string_view(*patch).substr(patch->find("\"status\"")));
+  step->statusHash =
+      std::hash<std::string_view>{}(std::string_view(*patch).substr(patch->find("\"status\"")));
   jobs_[job.key].write(step->decision.status->gang);
   deps_.metrics.countWrite("trainingjobs/status");
   deps_.api.patch(kube::PatchType::kMerge, step->path + "/status", *patch,
@@ -130,15 +131,15 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
   if (answer) {
     deps_.cache.jobs.applyWrite(answer->body);
     jobs_[job.key].writing.reset();
-    deferredWrites_.told(job.key);
+    deferredWrites_.written(job.key);
     step->good = tookEffect(*step);
     const auto& proposal = step->decision.status->gang.proposal;
     if (proposal && proposal->phase == model::ProposalPhase::kAborting) templateChecks_.forget(job);
-    tell(*step);
+    recordEvents(*step);
     deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
     return runActions(step);
   }
-  if (codec::saysTooLarge(answer.error()) && !step->shrunk && job.status.gang.placed) return shrink(step);
+  if (codec::isTooLargeError(answer.error()) && !step->shrunk && job.status.gang.placed) return shrink(step);
   step->decision.actions.clear();
   switch (answer.error().code) {
     case ErrorCode::kConflict: return reread(step, Reread::kAfterConflict);
@@ -163,14 +164,14 @@ void PlanExecutor::statusWritten(const StepPtr& step, const Answer& answer) {
 // instead.
 bool PlanExecutor::tookEffect(const Step& step) {
   const model::Job& job = *step.decision.job;
-  if (lastWords_.size() >= kMostLastWords) lastWords_.clear();
-  const bool repeated = std::exchange(lastWords_[job.uid], step.words) == step.words;
+  if (lastStatusHash_.size() >= kMaxStatusHashes) lastStatusHash_.clear();
+  const bool repeated = std::exchange(lastStatusHash_[job.uid], step.statusHash) == step.statusHash;
   const auto now = deps_.cache.jobs.find(job.key);
   const bool seen = !now || now->uid != job.uid || now->resourceVersion != job.resourceVersion;
   return seen && !repeated;
 }
 
-void PlanExecutor::tell(const Step& step) {
+void PlanExecutor::recordEvents(const Step& step) {
   const model::Job& job = *step.decision.job;
   for (const core::JobEvent& event : step.decision.events) {
     deps_.events.record(job, event);
@@ -230,7 +231,7 @@ bool PlanExecutor::writeAgain(const StepPtr& step) {
   const bool asDecidedOn = now->uid == decidedOn.uid && sameSpec && now->deleting == decidedOn.deleting &&
                            now->hasReleaseFinalizer == decidedOn.hasReleaseFinalizer &&
                            now->status == decidedOn.status;
-  if (!asDecidedOn || ++step->conflicts > kMostConflicts) return false;
+  if (!asDecidedOn || ++step->conflicts > kMaxConflicts) return false;
   step->decision.job = now;
   writeStatus(step);
   return true;
@@ -258,7 +259,7 @@ void PlanExecutor::finish(const StepPtr& step) {
   if (step->good) {
     if (step->ensuredEpoch != 0 && state.refusedEpoch != step->ensuredEpoch)
       state.auxiliariesEpoch = step->ensuredEpoch;
-    if (step->tellsEpoch != 0) state.toldEpoch = step->tellsEpoch;
+    if (step->notifiesEpoch != 0) state.notifiedEpoch = step->notifiesEpoch;
     state.failures = 0;
     state.notBefore = base::Instant::min();
   } else {
@@ -267,7 +268,7 @@ void PlanExecutor::finish(const StepPtr& step) {
     ++state.failures;
     state.notBefore = deps_.executor.now() + std::min(delay, kLastRetry);
   }
-  if (state.saysNothing()) jobs_.erase(step->decision.job->key);
+  if (state.isDefault()) jobs_.erase(step->decision.job->key);
   settled_();
 }
 
@@ -284,7 +285,7 @@ std::map<model::ObjectKey, core::JobFeedback> PlanExecutor::feedback(const model
     const bool waits = !gang.placed && !gang.proposal && !job->finished();
     if (!known && (!waits || fine(*job))) continue;
     core::JobFeedback feedback = known ? feedbackOn(*job, state->second, now) : core::JobFeedback();
-    if (known && state->second.newsHeld) feedback.held = deferredWrites_.heldOf(job->key, now);
+    if (known && state->second.statusDeferred) feedback.held = deferredWrites_.deferredStatus(job->key, now);
     if (waits) {
       feedback.templateError = templateChecks_.outcome(*job, now);
       feedback.templateAsked = !feedback.templateError && templateChecks_.asked(*job);
@@ -299,12 +300,12 @@ core::JobFeedback PlanExecutor::feedbackOn(const model::Job& job, const JobState
   feedback.busy = state.busy || now < state.notBefore;
   if (state.uid != job.uid) return feedback;
   feedback.writing = state.writing.has_value();
-  feedback.failing = state.failures >= kMostFailures;
+  feedback.failing = state.failures >= kMaxFailures;
   if (state.failedEpoch == job.status.gang.lastEpoch) feedback.failure = state.failure;
   const auto& proposal = job.status.gang.proposal;
   if (!proposal) return feedback;
   feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
-  feedback.membersTold = state.toldEpoch == proposal->epoch;
+  feedback.membersNotified = state.notifiedEpoch == proposal->epoch;
   if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
   if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;
   return feedback;

@@ -82,7 +82,7 @@ class PlanExecutor {
   [[nodiscard]] bool mayWriteNow(const core::JobDecision& decision, base::Instant now);
   void noteHeld(const model::Job& job);
   void writeStatus(const StepPtr& step);
-  void tell(const Step& step);
+  void recordEvents(const Step& step);
   void statusWritten(const StepPtr& step, const Answer& answer);
   [[nodiscard]] bool tookEffect(const Step& step);
   enum class Reread { kAfterConflict, kOutcomeUnknown };
@@ -106,10 +106,10 @@ class PlanExecutor {
   void run(const StepPtr& step, const core::CreateMember& action);
   void createMember(const StepPtr& step, const core::CreateMember& action, std::size_t bytes);
   void run(const StepPtr& step, const core::ReleaseMember& action);
-  void run(const StepPtr& step, const core::TellMember& action);
-  void tellMember(const StepPtr& step, const core::TellMember& action, int conflicts);
-  void tellMemberAgain(const StepPtr& step, const core::TellMember& action, int conflicts);
-  void wordFailed(const StepPtr& step, const core::TellMember& action, const base::Error& error);
+  void run(const StepPtr& step, const core::NotifyMember& action);
+  void notifyMember(const StepPtr& step, const core::NotifyMember& action, int conflicts);
+  void retryNotifyMember(const StepPtr& step, const core::NotifyMember& action, int conflicts);
+  void notifyFailed(const StepPtr& step, const core::NotifyMember& action, const base::Error& error);
   void run(const StepPtr& step, const core::DeletePod& action);
   void run(const StepPtr& step, const core::CollectEvidence& action);
   void run(const StepPtr& step, const core::DeleteJob& action);
@@ -127,11 +127,11 @@ class PlanExecutor {
   void ensureDisruptionBudget(const StepPtr& step);
   void ensureMemberServices(const StepPtr& step);
   void ensureLaunchToken(const StepPtr& step);
-  void tellOwnVariables(const StepPtr& step);
+  void warnOfOwnVariables(const StepPtr& step);
   [[nodiscard]] const model::Preflight* preflightOf(const model::Job& job) const;
   void checkOwner(const StepPtr& step, const kube::ResourceType& type, const std::string& name);
   void readMember(const StepPtr& step, const std::string& name);
-  void formerPodInTheWay(const StepPtr& step, const std::string& pod);
+  void reportFormerPod(const StepPtr& step, const std::string& pod);
   void singleNameTaken(const StepPtr& step, const model::Pod& pod);
   void refuseCreation(const StepPtr& step, const base::Error& error);
   void refuseCreation(const StepPtr& step, std::string reason, std::string message);
@@ -151,7 +151,8 @@ class PlanExecutor {
   BodyWindow bodies_;
   EvidenceCollector evidence_;
   model::Preflight preflight_;
-  std::unordered_map<model::Uid, std::size_t> lastWords_;  // hash of the last status write that succeeded
+  std::unordered_map<model::Uid, std::size_t>
+      lastStatusHash_;  // hash of the last status write that succeeded
   // Deletes that the watch may not show yet, and whether they were forced.
   std::map<std::pair<model::Uid, bool>, base::Instant> deletesSent_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 constexpr base::Instant::duration kBetweenRequests = std::chrono::milliseconds(100);
 constexpr std::size_t kRequestsAtOnce = 4;
 constexpr std::chrono::milliseconds kRequestTimeout{5'000};
-constexpr std::size_t kMostCandidates = 8;
+constexpr std::size_t kMaxCandidates = 8;
 constexpr base::Instant::duration kLook = seconds(15);
 constexpr base::Instant::duration kFirstQuietLook = seconds(30);
 constexpr base::Instant::duration kLastQuietLook = std::chrono::minutes(10);
@@ -26,7 +26,7 @@ constexpr base::Instant::duration kSweep = seconds(1);
 constexpr base::Instant::duration kBetweenOffers = seconds(30);
 // The kubelet counts bytes from the first of these lines on. If the lines are so long that the last ones are
 // cut off, fewer lines are requested.
-constexpr int kMostTailLines = 200;
+constexpr int kMaxTailLines = 200;
 constexpr std::size_t kLimitBytes = std::size_t{256} << 10;
 
 bool runs(const model::Job& job) {
@@ -59,7 +59,7 @@ struct Place {
 };
 
 // Returns the first member of the leading role, then members spread evenly over the gang.
-std::vector<Place> placesToLookAt(const model::Job& job) {
+std::vector<Place> membersToRead(const model::Job& job) {
   std::vector<Place> all;
   for (const model::Assignment& assignment : job.status.gang.placed->assignments) {
     const model::Role* role = job.spec.findRole(assignment.role);
@@ -71,10 +71,10 @@ std::vector<Place> placesToLookAt(const model::Job& job) {
     if ((a.role == leads) != (b.role == leads)) return a.role == leads;
     return a.role != b.role ? a.role->name < b.role->name : a.index < b.index;
   });
-  if (all.size() <= kMostCandidates) return all;
+  if (all.size() <= kMaxCandidates) return all;
   std::vector<Place> some;
-  for (std::size_t i = 0; i < kMostCandidates; ++i)
-    some.push_back(all[i * (all.size() - 1) / (kMostCandidates - 1)]);
+  for (std::size_t i = 0; i < kMaxCandidates; ++i)
+    some.push_back(all[i * (all.size() - 1) / (kMaxCandidates - 1)]);
   return some;
 }
 
@@ -120,7 +120,7 @@ void ProgressReader::watch(const model::Job& job) {
   watched.placed = *job.status.gang.placed;
   watched.latest = job.status.progress.value_or(model::Progress{});
   watched.lastSign = std::max(runningSince(job), watched.latest.at);
-  watched.tailLines = kMostTailLines;
+  watched.tailLines = kMaxTailLines;
   // A new leader finds all running jobs at once: jobs with reports, or expected to report, are due first.
   Watched& kept = jobs_[job.key] = std::move(watched);
   const bool stalled = job.conditionTrue(model::conditions::kStalled);
@@ -168,7 +168,7 @@ void ProgressReader::ask(const model::ObjectKey& key, Watched& watched) {
   const auto job = deps_.cache.jobs.find(key);
   if (!job || job->uid != watched.uid) return;
   if (watched.candidates.empty()) {
-    for (const Place& place : placesToLookAt(*job)) {
+    for (const Place& place : membersToRead(*job)) {
       const std::string name = model::podName(key.name, place.role->name, place.index);
       watched.candidates.push_back({{key.ns, name}, firstContainer(*place.role)});
     }
@@ -223,7 +223,7 @@ void ProgressReader::answered(const model::ObjectKey& key, const model::Uid& uid
   changed_.insert(key);
   const bool stallDiffers =
       job->conditionTrue(model::conditions::kStalled) != watched.silentSince.has_value();
-  if (stallDiffers || deps_.executor.now() >= watched.nextOffer) deps_.news();
+  if (stallDiffers || deps_.executor.now() >= watched.nextOffer) deps_.findings();
 }
 
 void ProgressReader::take(Watched& watched, Candidate& candidate, const std::string& log) {
@@ -287,13 +287,13 @@ base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& wat
 }
 
 bool ProgressReader::differs(const model::Job& job, const Watched& watched) const {
-  const bool told = job.conditionTrue(model::conditions::kStalled);
-  if (told != watched.silentSince.has_value()) return true;
+  const bool wasReported = job.conditionTrue(model::conditions::kStalled);
+  if (wasReported != watched.silentSince.has_value()) return true;
   return watched.reported && job.status.progress != watched.latest;
 }
 
-std::map<model::ObjectKey, core::LifeSign> ProgressReader::news() {
-  std::map<model::ObjectKey, core::LifeSign> news;
+std::map<model::ObjectKey, core::LifeSign> ProgressReader::findings() {
+  std::map<model::ObjectKey, core::LifeSign> findings;
   const base::Instant now = deps_.executor.now();
   for (auto key = changed_.begin(); key != changed_.end();) {
     const auto at = jobs_.find(*key);
@@ -312,10 +312,10 @@ std::map<model::ObjectKey, core::LifeSign> ProgressReader::news() {
     sign.silentSince = watched.silentSince;
     const bool tells =
         sign.progress || job->conditionTrue(model::conditions::kStalled) != sign.silentSince.has_value();
-    if (tells) news.emplace(*key, std::move(sign));
+    if (tells) findings.emplace(*key, std::move(sign));
     ++key;
   }
-  return news;
+  return findings;
 }
 
 }  // namespace trainyard::operator_

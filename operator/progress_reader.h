@@ -39,7 +39,7 @@ class ProgressReader {
     kube::ClusterCache& cache;
     OperatorMetrics& metrics;
     std::function<bool()> leading;
-    std::function<void()> news;  // the next cycle has something to write
+    std::function<void()> findings;  // the next cycle has something to write
   };
 
   explicit ProgressReader(Dependencies dependencies);
@@ -51,7 +51,7 @@ class ProgressReader {
   void start();
   // Returns findings that the jobs' statuses do not contain yet. A job's progress changes its status every
   // thirty seconds at most.
-  [[nodiscard]] std::map<model::ObjectKey, core::LifeSign> news();
+  [[nodiscard]] std::map<model::ObjectKey, core::LifeSign> findings();
 
  private:
   struct Candidate {

@@ -17,9 +17,9 @@ constexpr base::Instant::duration kPause = std::chrono::seconds(2);      // betw
 constexpr base::Instant::duration kLongPause = std::chrono::minutes(1);  // where only decayed usage differs
 constexpr base::Instant::duration kFirstRetry = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
-constexpr std::size_t kMostAtOnce = 8;
+constexpr std::size_t kMaxAtOnce = 8;
 // Conflicts with faster writers. After this many, the write backs off.
-constexpr int kMostConflicts = 20;
+constexpr int kMaxConflicts = 20;
 
 const model::Condition* readyOf(const model::QueueStatus& status) {
   const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
@@ -48,15 +48,15 @@ kube::ApiCallback QueueStatusWriter::guarded(std::function<void(const Answer&)> 
   };
 }
 
-void QueueStatusWriter::take(const std::vector<core::QueueNews>& news) {
+void QueueStatusWriter::take(const std::vector<core::QueueStatusUpdate>& updates) {
   for (auto& [name, state] : states_) {
     state.waiting.reset();
     state.overtaken = state.writing;
   }
-  for (const core::QueueNews& each : news)
-    states_[each.queue->name].waiting = Word{each.queue->uid, each.queue->generation, each.status};
+  for (const core::QueueStatusUpdate& each : updates)
+    states_[each.queue->name].waiting = Update{each.queue->uid, each.queue->generation, each.status};
   const base::Instant now = deps_.executor.now();
-  if (!news.empty() && (!timerDue_ || *timerDue_ > now)) armTimer(now);
+  if (!updates.empty() && (!timerDue_ || *timerDue_ > now)) armTimer(now);
 }
 
 void QueueStatusWriter::armTimer(std::optional<base::Instant> due) {
@@ -90,81 +90,81 @@ void QueueStatusWriter::writeDue() {
 std::optional<base::Instant> QueueStatusWriter::writeUnlessEarly(const model::QueueName& name, State& state) {
   if (state.writing || !state.waiting) return std::nullopt;
   const auto queue = deps_.cache.queues.find(name);
-  const Word& word = *state.waiting;
-  if (queue->uid != word.uid || queue->generation != word.generation || queue->status == word.status) {
+  const Update& update = *state.waiting;
+  if (queue->uid != update.uid || queue->generation != update.generation || queue->status == update.status) {
     state.waiting.reset();
     return std::nullopt;
   }
   const base::Instant due = dueAt(state, *queue);
   if (due > deps_.executor.now()) return due;
-  if (busy_ == kMostAtOnce) return std::nullopt;  // the end of a write calls this again
+  if (busy_ == kMaxAtOnce) return std::nullopt;  // the end of a write calls this again
   state.writing = true;
   ++busy_;
   state.conflicts = 0;
-  const Word taken = std::move(*std::exchange(state.waiting, std::nullopt));
+  const Update taken = std::move(*std::exchange(state.waiting, std::nullopt));
   write(name, taken, *queue);
   return std::nullopt;
 }
 
-void QueueStatusWriter::write(const model::QueueName& name, const Word& word, const model::Queue& queue) {
-  const auto patch = codec::encodeQueueStatusPatch(queue, word.status);
+void QueueStatusWriter::write(const model::QueueName& name, const Update& update, const model::Queue& queue) {
+  const auto patch = codec::encodeQueueStatusPatch(queue, update.status);
   if (!patch) return done(name);
   states_[name].writtenFrom = queue.resourceVersion;
   const model::Condition* ready = readyOf(queue.status);
   states_[name].readyReason = ready == nullptr ? "" : ready->reason;
   deps_.metrics.countWrite("queues/status");
   deps_.api.patch(kube::PatchType::kMerge, kube::kQueues.object("", name.str()) + "/status", *patch,
-                  guarded([this, name, word](const Answer& answer) { written(name, word, answer); }));
+                  guarded([this, name, update](const Answer& answer) { written(name, update, answer); }));
 }
 
-void QueueStatusWriter::written(const model::QueueName& name, const Word& word, const Answer& answer) {
+void QueueStatusWriter::written(const model::QueueName& name, const Update& update, const Answer& answer) {
   if (answer) {
     deps_.cache.queues.applyWrite(answer->body);
     states_[name].lastWrite = deps_.executor.now();
-    reportChange(name, word);
+    reportChange(name, update);
     return done(name);
   }
   switch (answer.error().code) {
-    case ErrorCode::kConflict: return readAgain(name, word, ++states_[name].conflicts <= kMostConflicts);
-    case ErrorCode::kOutcomeUnknown: return readAgain(name, word, false);
-    case ErrorCode::kNotFound: deps_.cache.queues.forget(name, word.uid.str()); return done(name);
+    case ErrorCode::kConflict: return readAgain(name, update, ++states_[name].conflicts <= kMaxConflicts);
+    case ErrorCode::kOutcomeUnknown: return readAgain(name, update, false);
+    case ErrorCode::kNotFound: deps_.cache.queues.forget(name, update.uid.str()); return done(name);
     default:
       deps_.log.warning("a queue's status could not be written",
                         {{"queue", name.str()},
                          {"code", base::toString(answer.error().code)},
                          {"error", answer.error().message}});
-      return failed(name, word);
+      return failed(name, update);
   }
 }
 
 // A new queue that is usable needs no Event.
-void QueueStatusWriter::reportChange(const model::QueueName& name, const Word& word) {
+void QueueStatusWriter::reportChange(const model::QueueName& name, const Update& update) {
   const auto queue = deps_.cache.queues.find(name);
-  const model::Condition* ready = readyOf(word.status);
+  const model::Condition* ready = readyOf(update.status);
   const std::string& before = states_[name].readyReason;
   if (!deps_.changed || !queue || ready == nullptr || ready->reason == before) return;
   if (before.empty() && ready->reason == "Usable") return;
   deps_.changed(*queue, *ready);
 }
 
-void QueueStatusWriter::readAgain(const model::QueueName& name, const Word& word, bool mayRepeat) {
-  deps_.api.get(kube::kQueues.object("", name.str()),
-                guarded([this, name, word, mayRepeat](const Answer& answer) {
-                  if (!answer) {
-                    if (answer.error().code != ErrorCode::kNotFound) return failed(name, word);
-                    deps_.cache.queues.forget(name, word.uid.str());
-                    return done(name);
-                  }
-                  deps_.cache.queues.applyWrite(answer->body);
-                  const auto queue = deps_.cache.queues.find(name);
-                  // Another spec: the status for the old one is obsolete, and a cycle is on its way.
-                  const bool same = queue && queue->uid == word.uid && queue->generation == word.generation;
-                  if (!same) return done(name);
-                  // The object cannot be decoded or is unchanged since the write: a repeat would fail again.
-                  const bool learnt = queue->resourceVersion != states_[name].writtenFrom;
-                  if (!mayRepeat || !learnt) return failed(name, word);
-                  write(name, word, *queue);
-                }));
+void QueueStatusWriter::readAgain(const model::QueueName& name, const Update& update, bool mayRepeat) {
+  deps_.api.get(
+      kube::kQueues.object("", name.str()), guarded([this, name, update, mayRepeat](const Answer& answer) {
+        if (!answer) {
+          if (answer.error().code != ErrorCode::kNotFound) return failed(name, update);
+          deps_.cache.queues.forget(name, update.uid.str());
+          return done(name);
+        }
+        deps_.cache.queues.applyWrite(answer->body);
+        const auto queue = deps_.cache.queues.find(name);
+        // Another spec: the status for the old one is obsolete, and a cycle is on its way.
+        const bool same = queue && queue->uid == update.uid && queue->generation == update.generation;
+        if (!same) return done(name);
+        // The object cannot be decoded or is unchanged since the write: a repeat would fail again.
+        const bool learnt = queue->resourceVersion != states_[name].writtenFrom;
+        if (!mayRepeat || !learnt) return failed(name, update);
+        write(name, update, *queue);
+      }));
 }
 
 void QueueStatusWriter::done(const model::QueueName& name) {
@@ -175,9 +175,9 @@ void QueueStatusWriter::done(const model::QueueName& name) {
 }
 
 // Keeps the status unless a newer one waits, since no other cycle may come.
-void QueueStatusWriter::failed(const model::QueueName& name, const Word& word) {
+void QueueStatusWriter::failed(const model::QueueName& name, const Update& update) {
   State& state = states_[name];
-  if (!state.waiting) state.waiting = word;
+  if (!state.waiting) state.waiting = update;
   base::Instant::duration delay = kFirstRetry;
   for (int i = 0; i < state.failures && delay < kLastRetry; ++i) delay *= 2;
   ++state.failures;

@@ -46,16 +46,16 @@ class QueueStatusWriter {
 
   // Takes one cycle's findings: every queue with a status that needs a change. Findings of earlier cycles
   // that `news` does not repeat are dropped.
-  void take(const std::vector<core::QueueNews>& news);
+  void take(const std::vector<core::QueueStatusUpdate>& updates);
 
  private:
-  struct Word {
+  struct Update {
     model::Uid uid;
     std::int64_t generation = 0;
     model::QueueStatus status;
   };
   struct State {
-    std::optional<Word> waiting = std::nullopt;
+    std::optional<Update> waiting = std::nullopt;
     bool writing = false;
     bool overtaken = false;  // a cycle ran during the write
     int conflicts = 0;
@@ -72,12 +72,12 @@ class QueueStatusWriter {
   std::optional<base::Instant> writeUnlessEarly(const model::QueueName& name, State& state);
   void armTimer(std::optional<base::Instant> due);
   [[nodiscard]] base::Instant dueAt(const State& state, const model::Queue& queue) const;
-  void write(const model::QueueName& name, const Word& word, const model::Queue& queue);
-  void written(const model::QueueName& name, const Word& word, const Answer& answer);
-  void reportChange(const model::QueueName& name, const Word& word);
-  void readAgain(const model::QueueName& name, const Word& word, bool mayRepeat);
+  void write(const model::QueueName& name, const Update& update, const model::Queue& queue);
+  void written(const model::QueueName& name, const Update& update, const Answer& answer);
+  void reportChange(const model::QueueName& name, const Update& update);
+  void readAgain(const model::QueueName& name, const Update& update, bool mayRepeat);
   void done(const model::QueueName& name);
-  void failed(const model::QueueName& name, const Word& word);
+  void failed(const model::QueueName& name, const Update& update);
   void turnOver(State& state);
   [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
 

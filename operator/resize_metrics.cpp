@@ -79,7 +79,7 @@ void ResizeMetrics::noteResult(const model::Job& before, const model::JobStatus&
                "outcome.",
                {{"cause", causeOf(before.status.resize.decidedBy)},
                 {"direction", was->to > was->from ? "Grow" : "Shrink"},
-                {"way", was->anew ? "Restart" : "Live"},
+                {"way", was->byRestart ? "Restart" : "Live"},
                 {"outcome", done ? "Resized" : "GivenUp"}})
       .increment();
 }
@@ -89,12 +89,12 @@ void ResizeMetrics::notePause(const model::Job& before, const model::JobStatus& 
   const auto& was = before.status.resize.lastPauseMillis;
   const auto& is = after.resize.lastPauseMillis;
   if (is.empty() || is == was) return;
-  const bool anew = core::resizeWay(before.spec) == core::ResizeWay::kAnew;
+  const bool byRestart = core::resizeMethod(before.spec) == core::ResizeMethod::kByRestart;
   registry_
       .histogram("trainyard_resize_pause_seconds",
                  "How long all members of a gang paused for a resize, by way; for live resizes as the gang "
                  "reports it.",
-                 kPauseBounds, {{"way", anew ? "Restart" : "Live"}})
+                 kPauseBounds, {{"way", byRestart ? "Restart" : "Live"}})
       .observe(static_cast<double>(is.front()) / 1000);
 }
 

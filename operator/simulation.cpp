@@ -32,7 +32,7 @@ void chooseShapes(const model::Snapshot& snapshot, std::vector<JobPtr>& jobs) {
 base::Result<void> takeAdmittedPod(std::string_view pod, std::string_view ns, model::Role& role) {
   auto admitted = codec::decodeAdmittedPod(pod, ns);
   if (!admitted) return base::fail(admitted.error());
-  if (!placeAlike(*admitted, role.shape)) role.shape = std::move(*admitted);
+  if (!equalForPlacement(*admitted, role.shape)) role.shape = std::move(*admitted);
   return {};
 }
 

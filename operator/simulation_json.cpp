@@ -19,13 +19,14 @@ using core::Expectation;
 using core::Forecast;
 using Outcome = core::Forecast::Outcome;
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 5> kOutcomes{{{Outcome::kStarts, "Starts"},
-                                                                         {Outcome::kWaits, "Waits"},
-                                                                         {Outcome::kRefused, "Refused"},
-                                                                         {Outcome::kSuspended, "Suspended"},
-                                                                         {Outcome::kLeftAlone, "LeftAlone"}}};
+constexpr std::array<std::pair<Outcome, std::string_view>, 5> kOutcomes{
+    {{Outcome::kStarts, "Starts"},
+     {Outcome::kWaits, "Waits"},
+     {Outcome::kRefused, "Refused"},
+     {Outcome::kSuspended, "Suspended"},
+     {Outcome::kManagedByOther, "LeftAlone"}}};
 
-std::string_view wordOf(Outcome outcome) {
+std::string_view outcomeName(Outcome outcome) {
   for (const auto& [each, word] : kOutcomes) {
     if (each == outcome) return word;
   }
@@ -46,9 +47,9 @@ void writeKeys(JsonWriter& out, std::string_view name, const std::vector<model::
   out.endArray();
 }
 
-void writePlaces(JsonWriter& out, const std::vector<model::Assignment>& places) {
+void writeAssignedNodes(JsonWriter& out, const std::vector<model::Assignment>& assignments) {
   out.key("places").beginArray();
-  for (const model::Assignment& each : places) {
+  for (const model::Assignment& each : assignments) {
     out.beginObject()
         .member("node", each.node.str())
         .member("role", each.role)
@@ -61,7 +62,7 @@ void writePlaces(JsonWriter& out, const std::vector<model::Assignment>& places) 
 void writeExpectation(JsonWriter& out, const Expectation& expected) {
   out.key("expectedStart").beginObject();
   out.member("time", base::formatTime(expected.start)).member("where", expected.where);
-  writePlaces(out, expected.places);
+  writeAssignedNodes(out, expected.assignments);
   out.key("after").beginArray();
   for (const Expectation::End& each : expected.after) {
     out.beginObject();
@@ -77,7 +78,7 @@ void writeExpectation(JsonWriter& out, const Expectation& expected) {
 
 void writeStart(JsonWriter& out, const Forecast& forecast) {
   out.member("where", forecast.where).member("level", forecast.level).member("domain", forecast.domain);
-  writePlaces(out, forecast.places);
+  writeAssignedNodes(out, forecast.assignments);
   out.key("stops").beginArray();
   for (const Forecast::Stop& stop : forecast.stops) {
     out.beginObject();
@@ -94,9 +95,9 @@ void writeStart(JsonWriter& out, const Forecast& forecast) {
 void writeForecast(JsonWriter& out, const Forecast& forecast) {
   out.beginObject();
   writeKey(out, forecast.job->key);
-  out.member("queue", forecast.job->spec.queue.str()).member("outcome", wordOf(forecast.outcome));
+  out.member("queue", forecast.job->spec.queue.str()).member("outcome", outcomeName(forecast.outcome));
   if (forecast.outcome == Outcome::kStarts) writeStart(out, forecast);
-  if (forecast.outcome == Outcome::kLeftAlone) out.member("managedBy", forecast.job->spec.run.managedBy);
+  if (forecast.outcome == Outcome::kManagedByOther) out.member("managedBy", forecast.job->spec.run.managedBy);
   if (forecast.pending) {
     model::JobStatus status;
     status.pending = forecast.pending;
@@ -118,23 +119,23 @@ std::vector<model::ObjectKey> readKeys(const Field& list) {
   return keys;
 }
 
-std::vector<model::Assignment> readPlaces(const Field& list) {
-  std::vector<model::Assignment> places;
+std::vector<model::Assignment> readAssignedNodes(const Field& list) {
+  std::vector<model::Assignment> assignments;
   list.forEachElement([&](const Field& each) {
     auto indices = model::IndexSet::parse(each["indices"].text());
     if (!indices) return each["indices"].refuse(indices.error().message);
-    places.push_back({.node = model::NodeName(each["node"].text()),
-                      .role = each["role"].string(),
-                      .indices = std::move(*indices)});
+    assignments.push_back({.node = model::NodeName(each["node"].text()),
+                           .role = each["role"].string(),
+                           .indices = std::move(*indices)});
   });
-  return places;
+  return assignments;
 }
 
 Expectation readExpectation(const Field& field) {
   Expectation expected;
   expected.start = field["time"].time().value_or(base::WallTime{});
   expected.where = field["where"].string();
-  expected.places = readPlaces(field["places"]);
+  expected.assignments = readAssignedNodes(field["places"]);
   field["after"].forEachElement([&](const Field& each) {
     expected.after.push_back({.job = readKey(each),
                               .at = each["expectedEnd"].time().value_or(base::WallTime{}),
@@ -147,15 +148,15 @@ Expectation readExpectation(const Field& field) {
 }
 
 std::vector<Forecast::Stop> readStops(const Field& list) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::vector<Forecast::Stop> stops;
   list.forEachElement([&](const Field& each) {
     auto job = std::make_shared<model::Job>();
     job->key = readKey(each);
     job->spec.queue = model::QueueName(each["queue"].text());
-    job->status.gpus = each["gpus"].integer(0, 0, kMost);
+    job->status.gpus = each["gpus"].integer(0, 0, kMax);
     stops.push_back({.job = std::move(job),
-                     .lostGpuSeconds = each["lostGpuSeconds"].integer(0, 0, kMost),
+                     .lostGpuSeconds = each["lostGpuSeconds"].integer(0, 0, kMax),
                      .goesTo = each["goesTo"].string()});
   });
   return stops;
@@ -180,7 +181,7 @@ Forecast readForecast(const Field& field) {
   forecast.where = field["where"].string();
   forecast.level = field["level"].string();
   forecast.domain = field["domain"].string();
-  forecast.places = readPlaces(field["places"]);
+  forecast.assignments = readAssignedNodes(field["places"]);
   forecast.stops = readStops(field["stops"]);
   forecast.pending = codec::readJobStatus(field["status"]).pending;
   const bool waits = forecast.outcome == Outcome::kWaits;

@@ -11,19 +11,19 @@
 #include "model/gang_size.h"
 #include "model/managed_by.h"
 #include "model/names.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::operator_ {
 namespace {
 
 // A thousand pods, the most at a time, are bound within less. A pod that is not has another problem.
-constexpr std::chrono::seconds kOnItsWay{30};
+constexpr std::chrono::seconds kInFlight{30};
 
 // True if the job still needs its record. Otherwise the written record counts, or none does.
 bool unrecorded(const model::Job& job) {
   const model::GangRecord& gang = job.status.gang;
   return !gang.placed && !gang.proposal && !job.finished() && model::gangMembers(job) == 1 &&
-         !model::leftToOthers(job);
+         !model::managedByOther(job);
 }
 
 // The only member of a single-pod job has index 0, whatever index a pod claims: a record may not be able to
@@ -41,12 +41,12 @@ bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
 // The pod may request more than the template, so the job is charged at least for the pod's requests.
 model::Charge chargeOf(const model::Job& job, const model::Pod& pod, const model::Snapshot& snapshot) {
   model::Charge charge =
-      model::makeCharge(job.spec, core::askedQueue(job, snapshot), core::Priorities(snapshot).of(job));
+      model::makeCharge(job.spec, core::requestedQueue(job, snapshot), core::Priorities(snapshot).of(job));
   charge.ancestors = core::ancestorsOf(charge.queue, snapshot);
   model::Resources held = pod.shape.requests;
   const auto extended = held.extendedAll();
   for (const auto& [name, amount] : extended) {
-    if (model::isOneANode(name)) held.setExtended(name, 0);
+    if (model::isOnePerNode(name)) held.setExtended(name, 0);
   }
   for (model::Charge::Member& member : charge.members) {
     if (member.role == pod.member->role) member.requests.raiseTo(held);
@@ -109,7 +109,7 @@ const model::GangRecord* SingleRecords::made(const model::ObjectKey& job) const 
 }
 
 void SingleRecords::overlay(model::Snapshot& snapshot) {
-  onTheirWay_ = 0;
+  unboundPods_ = 0;
   // Both lists are sorted by key, and in a rush nearly every job has an entry: walk them together.
   std::size_t next = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -132,7 +132,7 @@ void SingleRecords::overlay(model::Snapshot& snapshot) {
       ++next;
     }
     const Entry& kept = entry->second;
-    if (kept.made && kept.bound.empty() && snapshot.now - kept.madeAt < kOnItsWay) ++onTheirWay_;
+    if (kept.made && kept.bound.empty() && snapshot.now - kept.madeAt < kInFlight) ++unboundPods_;
     ++entry;
   }
   showOrphans(snapshot);
@@ -153,7 +153,7 @@ void SingleRecords::showOrphans(model::Snapshot& snapshot) {
                                      [](const auto& pod, const auto& key) { return pod->key < key; });
     const bool found = at != pods.end() && (*at)->key == orphan.pod && (*at)->controllerUid == orphan.owner;
     // The reply to the pod's creation may still be on its way.
-    if (!found) return orphan.from != nullptr || snapshot.now - orphan.madeAt >= kOnItsWay;
+    if (!found) return orphan.from != nullptr || snapshot.now - orphan.madeAt >= kInFlight;
     const PodPtr& pod = *at;
     if (pod->bound() || pod->finished() || !pod->pinned) return true;
     if (orphan.from != pod) {
@@ -187,7 +187,7 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
                                [&](const PodPtr& each) { return isNextPodOf(*each, *job); });
   // A pod that this leader did not make counts only if its namespace may use the queue.
   const bool counts =
-      entry.made || core::queueOpenTo(core::askedQueue(*job, snapshot), job->key.ns, snapshot);
+      entry.made || core::queueOpenTo(core::requestedQueue(*job, snapshot), job->key.ns, snapshot);
   const PodPtr bound = at == entry.bound.end() || !counts ? nullptr : *at;
   if (!counts) entry.lost.reset();
   if (!bound && !entry.lost && !entry.made) return !entry.bound.empty();

@@ -28,7 +28,7 @@ class SingleRecords {
   [[nodiscard]] const model::GangRecord* made(const model::ObjectKey& job) const;
 
   // Pods that this leader made recently and that were not bound at the last overlay().
-  [[nodiscard]] std::size_t onTheirWay() const { return onTheirWay_; }
+  [[nodiscard]] std::size_t unboundPods() const { return unboundPods_; }
 
   // Gives the snapshot's jobs their records. Uses the same object for the same job, pod and plan, so that it
   // counts as a change only once. A pod made for a job that is gone is shown on the node where it may still
@@ -73,7 +73,7 @@ class SingleRecords {
   core::Settings settings_;
   std::map<model::ObjectKey, Entry> entries_;  // by job
   std::vector<Orphan> orphans_;
-  std::size_t onTheirWay_ = 0;
+  std::size_t unboundPods_ = 0;
 };
 
 }  // namespace trainyard::operator_

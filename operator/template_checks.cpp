@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::operator_ {
 
@@ -29,7 +29,7 @@ std::vector<model::Toleration> withoutEvictionDelays(std::vector<model::Tolerati
 
 }  // namespace
 
-bool placeAlike(const model::PodShape& a, const model::PodShape& b) {
+bool equalForPlacement(const model::PodShape& a, const model::PodShape& b) {
   return a.requests == b.requests && a.nodeSelector == b.nodeSelector && a.affinity == b.affinity &&
          a.preferred == b.preferred && a.volumeClaims == b.volumeClaims &&
          a.ephemeralVolumes == b.ephemeralVolumes &&

@@ -100,6 +100,6 @@ class TemplateChecks {
 
 // True if two shapes require the same of a node for placement. The tolerations that every pod gets for
 // unready nodes concern eviction, not placement.
-[[nodiscard]] bool placeAlike(const model::PodShape& a, const model::PodShape& b);
+[[nodiscard]] bool equalForPlacement(const model::PodShape& a, const model::PodShape& b);
 
 }  // namespace trainyard::operator_

@@ -37,7 +37,7 @@ class FileConverter {
  public:
   explicit FileConverter(const std::vector<Manifest>& manifests) : manifests_(manifests) {
     for (const Manifest& each : manifests) {
-      beside_.objects.push_back(each.json);
+      companions_.objects.push_back(each.json);
       const ForeignJob job = foreignJob(each.json);
       if (const SystemFacts* facts = factsOf(job.kind, job.group); facts != nullptr) systems_.insert(facts);
     }
@@ -71,7 +71,7 @@ class FileConverter {
 
  private:
   base::Result<void> addJob(const Manifest& manifest) {
-    const auto converted = convertJob(manifest.json, beside_);
+    const auto converted = convertJob(manifest.json, companions_);
     if (!converted)
       return base::fail(
           converted.error().code,
@@ -121,7 +121,7 @@ class FileConverter {
   }
 
   const std::vector<Manifest>& manifests_;
-  Beside beside_;
+  Companions companions_;
   std::set<const SystemFacts*> systems_;  // of the jobs in the files
   ConvertedFile file_;
   bool hasObject_ = false;
@@ -143,7 +143,7 @@ std::string namesThatAreNoText(const Json& whole) {
 
 }  // namespace
 
-base::Result<Converted> convertJob(const std::string& json, const Beside& beside) {
+base::Result<Converted> convertJob(const std::string& json, const Companions& companions) {
   const ForeignJob source = foreignJob(json);
   const SystemFacts* facts = factsOf(source.kind, source.group);
   if (facts == nullptr) {
@@ -157,7 +157,7 @@ base::Result<Converted> convertJob(const std::string& json, const Beside& beside
     const Json whole = Json::parse(json, nullptr, false);
     if (std::string fault = namesThatAreNoText(whole); !fault.empty())
       return base::fail(base::ErrorCode::kInvalid, std::move(fault));
-    JobDraft draft(whole, *facts, beside);
+    JobDraft draft(whole, *facts, companions);
     drafterOf(source.kind)(whole, draft);
     auto converted = draft.finish();
     if (!converted) return converted;

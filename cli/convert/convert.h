@@ -11,7 +11,7 @@ namespace trainyard::cli {
 
 // Other objects of the files, as JSON: runtimes that a TrainJob names, and
 // ConfigMaps with scripts that refer to the job.
-struct Beside {
+struct Companions {
   std::vector<std::string> objects = {};
 };
 
@@ -25,7 +25,7 @@ struct Converted {
 // (trainer.kubeflow.org) to an equivalent TrainingJob. `json` is that object. Notes name each part that
 // changes its meaning, and what the operator or the API server would refuse. kInvalid for other kinds and for
 // jobs without any counterpart. docs/migration.md has the tables.
-[[nodiscard]] base::Result<Converted> convertJob(const std::string& json, const Beside& beside = {});
+[[nodiscard]] base::Result<Converted> convertJob(const std::string& json, const Companions& companions = {});
 
 struct ConvertedFile {
   std::string text;  // YAML, with the notes as comments

@@ -28,8 +28,8 @@ bool sameButForCase(const std::string& name, const std::string& original) {
 
 }  // namespace
 
-JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Beside& beside)
-    : facts_(facts), beside_(beside) {
+JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Companions& companions)
+    : facts_(facts), companions_(companions) {
   job_["apiVersion"] = "trainyard.dev/v1alpha1";
   job_["kind"] = "TrainingJob";
   Json meta = Json::object();
@@ -123,7 +123,7 @@ RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, 
   } else if (!replicas.is_null()) {
     role.replicas = replicas;
     cannotWork(
-        fmt::format("role {}: replicas is {}, which is not a number: {}", name, wordOf(replicas),
+        fmt::format("role {}: replicas is {}, which is not a number: {}", name, valueText(replicas),
                     isPlaceholder(replicas) ? "it stays for whatever is to replace it" : "write a number"));
   }
   roles_.push_back(std::move(role));
@@ -164,7 +164,7 @@ bool JobDraft::mentions(const std::string& pattern) const {
     Json pod = role.pod;
     forEachText(pod, [&](std::string& text) { found = found || re2::RE2::PartialMatch(text, expression); });
   }
-  for (const std::string& text : scriptsOf(beside_))
+  for (const std::string& text : scriptsOf(companions_))
     found = found || re2::RE2::PartialMatch(text, expression);
   return found;
 }
@@ -217,7 +217,7 @@ void JobDraft::renameMembers() {
     if (found)
       kept(fmt::format("members {}-N are called {}-{}-N: texts of the templates that name one are rewritten",
                        renamed.formerPrefix, name_, renamed.name));
-    for (const std::string& text : scriptsOf(beside_)) {
+    for (const std::string& text : scriptsOf(companions_)) {
       if (!re2::RE2::PartialMatch(text, expression)) continue;
       cannotWork(fmt::format("a ConfigMap names members {}-N, which are called {}-{}-N: write that there",
                              renamed.formerPrefix, name_, renamed.name));

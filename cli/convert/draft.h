@@ -34,7 +34,7 @@ struct RoleDraft {
 class JobDraft {
  public:
   // Copies the metadata of `source`, and converts its labels of Kueue.
-  JobDraft(const Json& source, const SystemFacts& facts, const Beside& beside);
+  JobDraft(const Json& source, const SystemFacts& facts, const Companions& companions);
 
   // The spec of the TrainingJob so far; finish() adds the roles.
   [[nodiscard]] Json& spec() { return spec_; }
@@ -42,7 +42,7 @@ class JobDraft {
   [[nodiscard]] RoleDraft* findRole(std::string_view name);
   [[nodiscard]] FailureDraft& failures() { return failures_; }
   [[nodiscard]] const SystemFacts& facts() const { return facts_; }
-  [[nodiscard]] const Beside& beside() const { return beside_; }
+  [[nodiscard]] const Companions& companions() const { return companions_; }
   // metadata.name; empty if the server generates it.
   [[nodiscard]] const std::string& name() const { return name_; }
   // Returns "bert-worker-2.bert", valid for every member of a role; for use in variables only.
@@ -92,7 +92,7 @@ class JobDraft {
   void renameMembers();
 
   const SystemFacts& facts_;
-  const Beside& beside_;
+  const Companions& companions_;
   std::string name_;
   std::string ns_;
   Json job_ = Json::object();

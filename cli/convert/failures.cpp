@@ -63,7 +63,7 @@ Json FailureDraft::write() const {
   if (allEnd && !counts) {
     failure["maxRestarts"] = 0;
   } else {
-    failure["maxRestarts"] = limit_.value_or(Json(kMostRestarts));
+    failure["maxRestarts"] = limit_.value_or(Json(kMaxRestarts));
     if (memberOnly_) failure["restartScope"] = "Pod";
     for (const OnFailure what : {OnFailure::kEnd, OnFailure::kByExitCode, OnFailure::kRestart}) {
       std::vector<std::string> roles = rolesWith(what);

@@ -44,6 +44,6 @@ class FailureDraft {
 };
 
 // The largest value of spec.failure.maxRestarts, for systems that restart forever.
-inline constexpr int kMostRestarts = 1000;
+inline constexpr int kMaxRestarts = 1000;
 
 }  // namespace trainyard::cli

@@ -72,8 +72,8 @@ class PyTorchJob {
     Json replicas = get(one, "replicas");
     // The workers are scaled to 0 at present.
     if (!elastic_.is_null() && sameIgnoringCase(name, "Worker") && replicas == 0) {
-      const Json least = get(elastic_, "minReplicas");
-      replicas = least.is_number_integer() && least > 0 ? least : Json(1);
+      const Json minimum = get(elastic_, "minReplicas");
+      replicas = minimum.is_number_integer() && minimum > 0 ? minimum : Json(1);
       draft_.changed("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
     }
     draft_.noteUnknown(one, "spec.pytorchReplicaSpecs.*", fmt::format("spec.pytorchReplicaSpecs.{}", name));
@@ -126,7 +126,7 @@ class PyTorchJob {
     std::string all;
     for (const Json& container : listOf(get(role.pod, "spec", "containers"))) {
       for (const char* key : {"command", "args"}) {
-        for (const Json& word : listOf(get(container, key))) all += wordOf(word) + " ";
+        for (const Json& word : listOf(get(container, key))) all += valueText(word) + " ";
       }
     }
     std::string value;
@@ -141,18 +141,19 @@ class PyTorchJob {
     const RoleDraft* worker = draft_.findRole("worker");
     if (worker == nullptr) return;
     const Json size = worker->replicas;
-    const Json least = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
+    const Json minimum = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
     const Json most = get(elastic_, "maxReplicas").is_null() ? size : get(elastic_, "maxReplicas");
     // torchrun starts with `least` nodes, and continues with them when others are lost.
     const bool bounded = !get(elastic_, "minReplicas").is_null() && !get(elastic_, "maxReplicas").is_null();
-    const std::string nodes = bounded ? fmt::format("{}:{}", wordOf(least), wordOf(most)) : wordOf(size);
+    const std::string nodes =
+        bounded ? fmt::format("{}:{}", valueText(minimum), valueText(most)) : valueText(size);
     if (get(elastic_, "metrics").is_null()) {
-      if (least != most || most != size)
+      if (minimum != most || most != size)
         draft_.kept(
             fmt::format("elasticPolicy: the job keeps its {} workers: Kubeflow resizes with metrics only; "
                         "torchrun goes on "
                         "with fewer by PET_NNODES {}, as there",
-                        wordOf(size), nodes));
+                        valueText(size), nodes));
       setEverywhere("PET_NNODES", nodes);
       restartMembers();
       return;
@@ -160,7 +161,7 @@ class PyTorchJob {
     if (fixesNodes(*worker)) {
       draft_.changed(fmt::format(
           "elasticPolicy.metrics: the job keeps its {} workers: the command fixes the number of nodes",
-          wordOf(size)));
+          valueText(size)));
       setEverywhere("PET_NNODES", nodes);
       restartMembers();
       return;
@@ -168,28 +169,29 @@ class PyTorchJob {
     Json elastic = Json::object();
     elastic["role"] = "worker";
     elastic["replicas"] = size;
-    elastic["minReplicas"] = least;
+    elastic["minReplicas"] = minimum;
     elastic["maxReplicas"] = most;
     draft_.spec()["elastic"] = std::move(elastic);
     draft_.changed("elasticPolicy.metrics: not carried over; Trainyard resizes the job by free capacity");
   }
 
   void addTorchOptions() {
-    if (const std::string restarts = wordOf(get(elastic_, "maxRestarts")); !restarts.empty())
+    if (const std::string restarts = valueText(get(elastic_, "maxRestarts")); !restarts.empty())
       setEverywhere("PET_MAX_RESTARTS", restarts);
     const std::string backend = textOf(get(elastic_, "rdzvBackend"));
     const std::string host = textOf(get(elastic_, "rdzvHost"));
-    const std::string port = wordOf(get(elastic_, "rdzvPort"));
+    const std::string port = valueText(get(elastic_, "rdzvPort"));
     if (!backend.empty() && backend != "c10d") setEverywhere("PET_RDZV_BACKEND", backend);
     if (!host.empty() || !port.empty()) {
       const std::string at = host.empty() ? "$(TRAINYARD_COORDINATOR)" : host;
       setEverywhere("PET_RDZV_ENDPOINT", fmt::format("{}:{}", at, port.empty() ? kRendezvousPort : port));
     }
-    if (const std::string id = wordOf(get(elastic_, "rdzvId")); !id.empty()) setEverywhere("PET_RDZV_ID", id);
+    if (const std::string id = valueText(get(elastic_, "rdzvId")); !id.empty())
+      setEverywhere("PET_RDZV_ID", id);
     std::string conf;
     for (const Json& each : listOf(get(elastic_, "rdzvConf"))) {
       conf += fmt::format("{}{}={}", conf.empty() ? "" : ",", textOf(get(each, "key")),
-                          wordOf(get(each, "value")));
+                          valueText(get(each, "value")));
     }
     if (!conf.empty()) setEverywhere("PET_RDZV_CONF", conf);
     if (get(elastic_, "standalone") == true)
@@ -229,8 +231,8 @@ class PyTorchJob {
     for (const RoleDraft& role : draft_.roles()) {
       for (const Json& container : listOf(get(role.pod, "spec", "containers"))) {
         for (const Json& each : listOf(get(container, "ports"))) {
-          if (textOf(get(each, "name")) == kPortName && !wordOf(get(each, "containerPort")).empty())
-            port = wordOf(get(each, "containerPort"));
+          if (textOf(get(each, "name")) == kPortName && !valueText(get(each, "containerPort")).empty())
+            port = valueText(get(each, "containerPort"));
         }
       }
     }
@@ -263,11 +265,11 @@ class PyTorchJob {
   void addScheduling(const Json& scheduling) {
     draft_.takeQueue(get(scheduling, "queue"), "runPolicy.schedulingPolicy.queue");
     copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
-    if (const Json least = get(scheduling, "minAvailable"); !least.is_null() && least != 0) {
+    if (const Json minimum = get(scheduling, "minAvailable"); !minimum.is_null() && minimum != 0) {
       if (!get(draft_.spec(), "elastic").is_null()) {
         draft_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
-      } else if (countOf(least) < draft_.members() || !least.is_number_integer()) {
-        draft_.set("gang", "minAvailable", least);
+      } else if (countOf(minimum) < draft_.members() || !minimum.is_number_integer()) {
+        draft_.set("gang", "minAvailable", minimum);
       }
     }
     if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
@@ -312,8 +314,8 @@ class PyTorchJob {
   [[nodiscard]] bool hasMaster() const { return draft_.findRole("master") != nullptr; }
 
   [[nodiscard]] std::string processes() const {
-    const std::string said = wordOf(get(spec_, "nprocPerNode"));
-    return said.empty() ? wordOf(get(elastic_, "nProcPerNode")) : said;
+    const std::string said = valueText(get(spec_, "nprocPerNode"));
+    return said.empty() ? valueText(get(elastic_, "nProcPerNode")) : said;
   }
 
   void setEverywhere(const std::string& name, const std::string& value) {

@@ -16,26 +16,26 @@ constexpr const char* kLauncherJob = "launcher";
 constexpr const char* kStepLabel = "trainer.kubeflow.org/trainjob-ancestor-step";
 
 // A part of a runtime's label, mlPolicy or name, and the framework that it stands for.
-struct WordFact {
+struct FrameworkPattern {
   std::string_view word;
   std::string_view framework;
 };
 
-constexpr std::array<WordFact, 12> kWords{{{"openmpi", "MPI"},
-                                           {"intelmpi", "MPI"},
-                                           {"mpich", "MPI"},
-                                           {"mpi", "MPI"},
-                                           {"deepspeed", "MPI"},
-                                           {"mlx", "MPI"},
-                                           {"jax", "JAX"},
-                                           {"torchtune", "PyTorch"},
-                                           {"pytorch", "PyTorch"},
-                                           {"torch", "PyTorch"},
-                                           {"xgboost", "XGBoost"},
-                                           {"plainml", "Custom"}}};
+constexpr std::array<FrameworkPattern, 12> kWords{{{"openmpi", "MPI"},
+                                                   {"intelmpi", "MPI"},
+                                                   {"mpich", "MPI"},
+                                                   {"mpi", "MPI"},
+                                                   {"deepspeed", "MPI"},
+                                                   {"mlx", "MPI"},
+                                                   {"jax", "JAX"},
+                                                   {"torchtune", "PyTorch"},
+                                                   {"pytorch", "PyTorch"},
+                                                   {"torch", "PyTorch"},
+                                                   {"xgboost", "XGBoost"},
+                                                   {"plainml", "Custom"}}};
 
 std::string frameworkIn(const std::string& text) {
-  for (const WordFact& each : kWords) {
+  for (const FrameworkPattern& each : kWords) {
     if (re2::RE2::PartialMatch(text, fmt::format("(^|[^a-z])({})([^a-z]|$)", each.word)))
       return std::string(each.framework);
   }
@@ -160,13 +160,13 @@ void noteRuntime(const Runtime& runtime, JobDraft& draft) {
   }
 }
 
-Runtime runtimeOf(const Json& reference, const Beside& beside) {
+Runtime runtimeOf(const Json& reference, const Companions& companions) {
   const std::string name = textOf(get(reference, "name"));
   const std::string kind =
       get(reference, "kind").is_null() ? "ClusterTrainingRuntime" : textOf(get(reference, "kind"));
   Runtime result;
   result.name = name;
-  for (const std::string& each : beside.objects) {
+  for (const std::string& each : companions.objects) {
     const Json object = Json::parse(each, nullptr, false);
     if (textOf(get(object, "kind")) != kind || textOf(get(object, "metadata", "name")) != name) continue;
     result.found = true;

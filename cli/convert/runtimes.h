@@ -27,7 +27,7 @@ struct Runtime {
 };
 
 // Returns the runtime of `spec.runtimeRef`: from the files, or else derived from its name.
-[[nodiscard]] Runtime runtimeOf(const Json& reference, const Beside& beside);
+[[nodiscard]] Runtime runtimeOf(const Json& reference, const Companions& companions);
 
 // Notes the settings of the runtime that a TrainingJob does not get.
 void noteRuntime(const Runtime& runtime, JobDraft& draft);

@@ -48,7 +48,7 @@ void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft
       if (key == "scheduling.volcano.sh/queue-name") {
         draft.takeQueue(value, what);
       } else if (key == "volcano.sh/preemptable") {
-        takePreemptable(wordOf(value), what, draft);
+        takePreemptable(valueText(value), what, draft);
       } else {
         draft.lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
                                value.is_string() ? textOf(value) : value.dump()));

@@ -62,9 +62,9 @@ void eraseEmpty(Json& object, const char* key) {
 
 }  // namespace
 
-std::vector<std::string> scriptsOf(const Beside& beside) {
+std::vector<std::string> scriptsOf(const Companions& companions) {
   std::vector<std::string> texts;
-  for (const std::string& each : beside.objects) {
+  for (const std::string& each : companions.objects) {
     const Json object = Json::parse(each, nullptr, false);
     if (textOf(get(object, "kind")) != "ConfigMap" || !get(object, "data").is_object()) continue;
     for (const Json& text : get(object, "data")) texts.push_back(textOf(text));

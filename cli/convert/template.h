@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 
 // Returns the texts of the ConfigMaps beside a job: scripts that may refer to it.
-[[nodiscard]] std::vector<std::string> scriptsOf(const Beside& beside);
+[[nodiscard]] std::vector<std::string> scriptsOf(const Companions& companions);
 
 // Turns templates into what a TrainingJob accepts (codec/pod_template.h, codec/pod_apartness.h).
 class TemplateCleaner {

@@ -31,7 +31,7 @@ class TrainJob {
   TrainJob(const Json& source, JobDraft& draft)
       : spec_(get(source, "spec")),
         trainer_(get(spec_, "trainer")),
-        runtime_(runtimeOf(get(spec_, "runtimeRef"), draft.beside())),
+        runtime_(runtimeOf(get(spec_, "runtimeRef"), draft.companions())),
         draft_(draft) {}
 
   void draft() {
@@ -202,7 +202,7 @@ class TrainJob {
   void addProcesses() {
     Json processes = get(trainer_, "numProcPerNode");
     if (processes.is_null()) processes = runtime_.processes;
-    std::string word = wordOf(processes);
+    std::string word = valueText(processes);
     const bool torch = draft_.spec()["framework"] == "PyTorch";
     // Without GPUs, the number is that of the CPUs of the node's container.
     if (torch && (word.empty() || word == "auto" || word == "cpu")) {
@@ -239,8 +239,8 @@ class TrainJob {
       if (textOf(get(container, "name")) != runtime_.container) continue;
       const Json resources = get(container, "resources");
       if (resources.dump().find("gpu") != std::string::npos) return {};
-      std::string cpu = wordOf(get(resources, "limits", "cpu"));
-      if (cpu.empty()) cpu = wordOf(get(resources, "requests", "cpu"));
+      std::string cpu = valueText(get(resources, "limits", "cpu"));
+      if (cpu.empty()) cpu = valueText(get(resources, "requests", "cpu"));
       const auto amount = base::Quantity::parse(cpu);
       if (!amount || amount->milli() <= 0) return {};
       constexpr std::int64_t kMilli = 1000;
@@ -254,7 +254,7 @@ class TrainJob {
     const Json restarts = get(runtime_.object, "spec", "template", "spec", "failurePolicy", "maxRestarts");
     const Json retries = runtime_.retries.is_null() ? Json(kDefaultRetries) : runtime_.retries;
     const std::int64_t starts = (countOf(retries) + 1) * (restarts.is_null() ? 1 : countOf(restarts) + 1);
-    draft_.failures().limit(std::min<std::int64_t>(starts - 1, kMostRestarts));
+    draft_.failures().limit(std::min<std::int64_t>(starts - 1, kMaxRestarts));
   }
 
   void addRun() {

@@ -37,16 +37,16 @@ Json listOf(const Json& value) { return value.is_array() ? value : Json::array()
 
 std::string textOf(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
-std::string wordOf(const Json& value) {
+std::string valueText(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   return value.is_number() ? value.dump() : std::string();
 }
 
 std::int64_t countOf(const Json& count) {
-  constexpr std::int64_t kMost = 1'000'000;
+  constexpr std::int64_t kMax = 1'000'000;
   if (!count.is_number_integer()) return 1;
   return std::clamp<std::int64_t>(
-      count.is_number_unsigned() && count > kMost ? kMost : count.get<std::int64_t>(), 0, kMost);
+      count.is_number_unsigned() && count > kMax ? kMax : count.get<std::int64_t>(), 0, kMax);
 }
 
 bool isPlaceholder(const Json& value) {
@@ -60,7 +60,7 @@ std::int64_t gpusOf(const Json& podTemplate) {
   for (const Json& container : listOf(get(podTemplate, "spec", "containers"))) {
     Json count = get(container, "resources", "limits", gpu.c_str());
     if (count.is_null()) count = get(container, "resources", "requests", gpu.c_str());
-    const auto amount = base::Quantity::parse(wordOf(count));
+    const auto amount = base::Quantity::parse(valueText(count));
     constexpr std::int64_t kMilli = 1000;
     if (amount) all += amount->milli() / kMilli;
   }
@@ -93,7 +93,7 @@ void forEachText(Json& podTemplate, const std::function<void(std::string& text)>
 std::optional<std::string> variableOf(const Json& podTemplate, const std::string& name) {
   for (const Json& container : listOf(get(podTemplate, "spec", "containers"))) {
     for (const Json& each : listOf(get(container, "env"))) {
-      if (textOf(get(each, "name")) == name) return wordOf(get(each, "value"));
+      if (textOf(get(each, "name")) == name) return valueText(get(each, "value"));
     }
   }
   return std::nullopt;

@@ -34,7 +34,7 @@ void copy(const Json& from, const char* key, Json& to, const char* as);
 [[nodiscard]] std::string textOf(const Json& value);
 
 // A text unchanged, a number in JSON's form; empty for all other values.
-[[nodiscard]] std::string wordOf(const Json& value);
+[[nodiscard]] std::string valueText(const Json& value);
 
 // 1 if there is no count, or no number that could be a count.
 [[nodiscard]] std::int64_t countOf(const Json& count);

@@ -35,7 +35,7 @@ class VolcanoJob {
       draft_.changed(
           fmt::format("task {}: maxRetry {}: not carried over; spec.failure.maxRestarts, {}, counts for the "
                       "whole gang",
-                      role, retries, wordOf(get(draft_.failures().write(), "maxRestarts"))));
+                      role, retries, valueText(get(draft_.failures().write(), "maxRestarts"))));
     draft_.takeQueue(get(spec_, "queue"), "spec.queue");
     copy(spec_, "priorityClassName", draft_.spec(), "priorityClassName");
     if (Json life = get(spec_, "ttlSecondsAfterFinished"); !life.is_null())
@@ -87,34 +87,34 @@ class VolcanoJob {
     }
     const Json own = get(task.task, "minAvailable");
     const bool ofAll = own.is_null() || own == get(task.task, "replicas") || task.merged > 0;
-    if (!ofAll && !saysMinimum())
-      leastOfTasks_ += countOf(own);
+    if (!ofAll && !hasMinimum())
+      minimumOfTasks_ += countOf(own);
     else
-      leastOfTasks_ += countOf(replicas);
-    if (!ofAll && saysMinimum())
+      minimumOfTasks_ += countOf(replicas);
+    if (!ofAll && hasMinimum())
       draft_.changed(
           fmt::format("task {}: minAvailable: spec.gang.minAvailable counts members of all roles", role));
     if (const Json retries = get(task.task, "maxRetry"); !retries.is_null())
-      retries_.emplace_back(role, wordOf(retries));
+      retries_.emplace_back(role, valueText(retries));
     draft_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
   }
 
   // Volcano reads 0 as absent: the sum of the tasks' minimums, or of their replicas, is the minimum.
-  [[nodiscard]] bool saysMinimum() const {
-    const Json least = get(spec_, "minAvailable");
-    return !least.is_null() && least != 0;
+  [[nodiscard]] bool hasMinimum() const {
+    const Json minimum = get(spec_, "minAvailable");
+    return !minimum.is_null() && minimum != 0;
   }
 
   void addMinimum() {
     const Json said = get(spec_, "minAvailable");
-    if (saysMinimum() && !said.is_number_integer()) return draft_.set("gang", "minAvailable", said);
-    const std::int64_t least = saysMinimum() ? said.get<std::int64_t>() : leastOfTasks_;
-    if (least >= draft_.members()) return;
-    draft_.set("gang", "minAvailable", least);
+    if (hasMinimum() && !said.is_number_integer()) return draft_.set("gang", "minAvailable", said);
+    const std::int64_t minimum = hasMinimum() ? said.get<std::int64_t>() : minimumOfTasks_;
+    if (minimum >= draft_.members()) return;
+    draft_.set("gang", "minAvailable", minimum);
     draft_.changed(fmt::format(
         "minAvailable {} of {}: spec.gang.minAvailable decides when the job starts; Volcano also takes it as "
         "completed when that many have succeeded, whatever became of the others",
-        least, draft_.members()));
+        minimum, draft_.members()));
   }
 
   void addEstimate() {
@@ -163,7 +163,7 @@ class VolcanoJob {
   VolcanoPlugins plugins_;
   VolcanoPolicies policies_;
   JobDraft& draft_;
-  std::int64_t leastOfTasks_ = 0;
+  std::int64_t minimumOfTasks_ = 0;
   std::vector<std::pair<std::string, std::string>> retries_;  // maxRetry of tasks, by role
 };
 

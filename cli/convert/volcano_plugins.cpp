@@ -17,7 +17,7 @@ namespace {
 const std::string kLauncher(model::kLauncherRole);
 constexpr const char* kFolder = "/etc/volcano";
 constexpr const char* kTensorFlowPort = "2222";
-constexpr std::int64_t kMostHosts = 1000;
+constexpr std::int64_t kMaxHosts = 1000;
 
 struct PluginFact {
   std::string_view name;
@@ -196,7 +196,7 @@ void VolcanoPlugins::write() {
     RoleDraft* launcher = draft_.findRole(kLauncher);
     const auto workers =
         std::find_if(hosts_.begin(), hosts_.end(), [](const Hosts& each) { return each.role == "worker"; });
-    if (launcher != nullptr && workers != hosts_.end() && workers->count <= kMostHosts)
+    if (launcher != nullptr && workers != hosts_.end() && workers->count <= kMaxHosts)
       launcher->variables.emplace_back("MPI_HOST", hostList(*workers, ","));
   }
   writeGroup();
@@ -268,7 +268,7 @@ void VolcanoPlugins::writeHosts() {
     draft_.changed(
         "plugin svc: no NetworkPolicy keeps others from the job's pods; write one that selects "
         "trainyard.dev/job-name");
-  const bool tooMany = draft_.members() > kMostHosts;
+  const bool tooMany = draft_.members() > kMaxHosts;
   if (tooMany || !draft_.sizesKnown()) {
     const std::string why = tooMany ? fmt::format("of {} members", draft_.members()) : "of an unknown size";
     if (draft_.mentions(R"(VC_\w+_(HOSTS|NUM)|/etc/volcano)"))

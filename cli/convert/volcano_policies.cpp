@@ -23,8 +23,8 @@ std::vector<std::string> eventsOf(const Json& policy) {
 
 std::optional<int> codeOf(const Json& policy) {
   const Json code = get(policy, "exitCode");
-  constexpr int kMostExitCode = 255;
-  if (!code.is_number_integer() || code < 1 || code > kMostExitCode) return std::nullopt;
+  constexpr int kMaxExitCode = 255;
+  if (!code.is_number_integer() || code < 1 || code > kMaxExitCode) return std::nullopt;
   return code.get<int>();
 }
 
@@ -80,7 +80,7 @@ void VolcanoPolicies::apply(const Json& policy, const std::string& role, const s
       });
   if (applies && !get(policy, "timeout").is_null())
     draft_.lost(
-        fmt::format("{}: timeout {}: the action follows at once", what, wordOf(get(policy, "timeout"))));
+        fmt::format("{}: timeout {}: the action follows at once", what, valueText(get(policy, "timeout"))));
   if (const auto code = codeOf(policy)) onFailure(action, role, code, what);
   for (const std::string& event : events) {
     switch (subjectOf(event)) {
@@ -232,14 +232,14 @@ void VolcanoPolicies::writeLimit(const Json& maxRetry, bool restarts, bool inPla
       draft_.changed(fmt::format(
           "maxRetry {}: spec.failure.maxRestarts counts failures of all roles, and of those too that the "
           "kubelet starts again without limit",
-          wordOf(retries)));
+          valueText(retries)));
     return;
   }
   if (given && inPlace)
     draft_.kept(fmt::format(
         "maxRetry {}: no limit for containers that the kubelet starts again: spec.failure.maxRestarts is "
         "{}; evictions are not counted here",
-        wordOf(retries), kMostRestarts));
+        valueText(retries), kMaxRestarts));
 }
 
 }  // namespace trainyard::cli

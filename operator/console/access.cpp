@@ -44,16 +44,16 @@ struct Access::Caller {
     const auto found = answers->find(question);
     return found != answers->end() && found->second.until > roundAt;
   }
-  [[nodiscard]] bool says(std::string_view question) const {
+  [[nodiscard]] bool allows(std::string_view question) const {
     return knows(question) && answers->find(question)->second.yes;
   }
-  // The questions for the waiters' namespaces, at most kMostNamespaces.
+  // The questions for the waiters' namespaces, at most kMaxNamespaces.
   [[nodiscard]] Names namespaceQuestions() const {
     Names questions;
-    if (says(in(""))) return questions;
+    if (allows(in(""))) return questions;
     for (const auto& waiter : waiters) {
       for (const std::string& ns : waiter.namespaces) {
-        if (!ns.empty() && questions.size() < kMostNamespaces) questions.insert(in(ns));
+        if (!ns.empty() && questions.size() < kMaxNamespaces) questions.insert(in(ns));
       }
     }
     return questions;
@@ -73,14 +73,14 @@ void Access::viewerOf(const std::string& token, const Names& namespaces, Gone go
 
 Access::CallerPtr Access::callerOf(const std::string& token) {
   if (const auto found = callers_.find(token); found != callers_.end()) return found->second;
-  if (callers_.size() >= kMostCallers && !makeRoom()) return nullptr;
+  if (callers_.size() >= kMaxCallers && !evictOne()) return nullptr;
   auto caller = std::make_shared<Caller>();
   caller->token = token;
   callers_.emplace(token, caller);
   return caller;
 }
 
-bool Access::makeRoom() {
+bool Access::evictOne() {
   const auto worth = [](const auto& each) {
     return std::tuple(each.second->asking, each.second->owner.known, each.second->used);
   };
@@ -92,7 +92,7 @@ bool Access::makeRoom() {
 }
 
 // A tenant beyond its limit evicts its own least recently used token, not another tenant's.
-void Access::makeRoomWithin(const Caller& caller) {
+void Access::evictOfTenant(const Caller& caller) {
   std::size_t own = 0;
   auto leaves = callers_.end();
   for (auto each = callers_.begin(); each != callers_.end(); ++each) {
@@ -102,10 +102,10 @@ void Access::makeRoomWithin(const Caller& caller) {
     if (&other == &caller || other.asking) continue;
     if (leaves == callers_.end() || other.used < leaves->second->used) leaves = each;
   }
-  if (own > kMostCallersOfTenant && leaves != callers_.end()) callers_.erase(leaves);
+  if (own > kMaxCallersOfTenant && leaves != callers_.end()) callers_.erase(leaves);
 }
 
-bool Access::anybodyWaits(Caller& caller) {
+bool Access::hasWaiters(Caller& caller) {
   std::erase_if(caller.waiters, [](const Waiter& each) { return each.gone(); });
   return !caller.waiters.empty();
 }
@@ -120,10 +120,10 @@ void Access::identify(const CallerPtr& caller) {
   caller->asking = true;
   if (executor_.now() < caller->identityUntil) return askRights(caller);
   if (caller->owner.known) return reviewToken(caller);
-  if (strangers_.waiting() >= kMostStrangersWaiting)
+  if (unknownTokens_.waiting() >= kMaxUnknownTokensWaiting)
     return fail(caller, {base::ErrorCode::kThrottled, "too many unknown tokens are being checked"});
-  strangers_.acquire([this, caller] {
-    if (!anybodyWaits(*caller)) return dismiss(caller);
+  unknownTokens_.acquire([this, caller] {
+    if (!hasWaiters(*caller)) return dismiss(caller);
     reviewToken(caller);
   });
 }
@@ -144,7 +144,7 @@ void Access::takeIdentity(const CallerPtr& caller, kube::TokenOwner owner) {
   if (!caller->owner.known) return;
   caller->tenant = tenantOf(caller->owner.user);
   caller->answers = answersOf(caller->owner.identity);
-  makeRoomWithin(*caller);
+  evictOfTenant(*caller);
 }
 
 std::shared_ptr<Access::Answers> Access::answersOf(const std::string& identity) {
@@ -164,7 +164,7 @@ void Access::askRights(const CallerPtr& caller) {
     return answer(caller);
   const auto begin = [this, caller] {
     caller->hasTurn = true;
-    if (!anybodyWaits(*caller)) return dismiss(caller);
+    if (!hasWaiters(*caller)) return dismiss(caller);
     caller->roundAt = executor_.now();
     std::erase_if(*caller->answers, [&](const auto& each) { return each.second.until <= caller->roundAt; });
     askWide(caller);
@@ -213,17 +213,17 @@ void Access::endTurn(const CallerPtr& caller) {
 
 void Access::answer(const CallerPtr& caller) {
   caller->asking = false;
-  Viewer viewer{.user = caller->owner.user, .everywhere = caller->says(in(""))};
-  viewer.nodes = caller->says(kNodes);
-  viewer.queues = caller->says(kQueues);
+  Viewer viewer{.user = caller->owner.user, .everywhere = caller->allows(in(""))};
+  viewer.nodes = caller->allows(kNodes);
+  viewer.queues = caller->allows(kQueues);
   for (const auto& [question, each] : *caller->answers) {
-    if (viewer.everywhere || !question.starts_with(kJobsIn) || !caller->says(question)) continue;
+    if (viewer.everywhere || !question.starts_with(kJobsIn) || !caller->allows(question)) continue;
     viewer.namespaces.insert(question.substr(kJobsIn.size()));
   }
   std::vector<Waiter> again;
   for (auto& waiter : std::exchange(caller->waiters, {})) {
     // A waiter that arrived during the round may need a namespace that was not asked about.
-    const bool all = viewer.everywhere || waiter.namespaces.size() > kMostNamespaces ||
+    const bool all = viewer.everywhere || waiter.namespaces.size() > kMaxNamespaces ||
                      std::all_of(waiter.namespaces.begin(), waiter.namespaces.end(),
                                  [&](const auto& ns) { return caller->knows(in(ns)) || ns.empty(); });
     if (all) {

@@ -15,26 +15,27 @@
 #include "kube/api_client.h"
 #include "kube/rate_limiter.h"
 #include "kube/reviews.h"
-#include "operator/console/turns.h"
+#include "operator/console/tenant_queue.h"
 #include "operator/console/viewer.h"
 
 namespace trainyard::operator_::console {
 
 inline constexpr std::chrono::seconds kAnswersLive{30};  // after that the API server is asked again
 inline constexpr std::chrono::seconds kRefusalsLive{10};
-inline constexpr std::size_t kMostCallers = 512;          // tokens remembered
-inline constexpr std::size_t kMostCallersOfTenant = 32;   // of one tenant, once their owner is known
-inline constexpr std::size_t kMostNamespaces = 256;       // asked about for one caller
-inline constexpr std::size_t kMostStrangersWaiting = 64;  // tokens of unknown owners
-inline constexpr kube::RateLimit kStrangers{.perSecond = 20, .burst = 40};
+inline constexpr std::size_t kMaxCallers = 512;              // tokens remembered
+inline constexpr std::size_t kMaxCallersOfTenant = 32;       // of one tenant, once their owner is known
+inline constexpr std::size_t kMaxNamespaces = 256;           // asked about for one caller
+inline constexpr std::size_t kMaxUnknownTokensWaiting = 64;  // tokens of unknown owners
+inline constexpr kube::RateLimit kUnknownTokenRate{.perSecond = 20, .burst = 40};
 
 // Identifies the owner of a token and what this user may read: TokenReview, then SubjectAccessReviews for
 // `list nodes`, `list queues` and `get trainingjobs`, first in all namespaces and, if denied, in each. Only
-// answers of the API server count: a failed review is an error, never a yes. Beyond kMostCallers, refused
+// answers of the API server count: a failed review is an error, never a yes. Beyond kMaxCallers, refused
 // tokens are evicted first, then the least recently used ones.
 //
 // Limits of one tenant (tenantOf()), however many tokens it has:
-//  - new tokens are reviewed at the rate kStrangers, which all tenants share; known tokens do not wait for
+//  - new tokens are reviewed at the rate kUnknownTokenRate, which all tenants share; known tokens do not wait
+//  for
 //    them;
 //  - the rights of one identity are reviewed once for all of its tokens;
 //  - one caller of each tenant is reviewed at a time;
@@ -47,7 +48,7 @@ class Access {
   using Gone = std::function<bool()>;
 
   Access(kube::ApiClient& api, base::Executor& executor)
-      : api_(api), executor_(executor), strangers_(kStrangers, executor) {}
+      : api_(api), executor_(executor), unknownTokens_(kUnknownTokenRate, executor) {}
   ~Access() { *alive_ = false; }
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
@@ -72,9 +73,9 @@ class Access {
   using Step = void (Access::*)(const CallerPtr&);
 
   [[nodiscard]] CallerPtr callerOf(const std::string& token);
-  [[nodiscard]] bool makeRoom();
-  void makeRoomWithin(const Caller& caller);
-  [[nodiscard]] static bool anybodyWaits(Caller& caller);
+  [[nodiscard]] bool evictOne();
+  void evictOfTenant(const Caller& caller);
+  [[nodiscard]] static bool hasWaiters(Caller& caller);
   void dismiss(const CallerPtr& caller);
   void identify(const CallerPtr& caller);
   void reviewToken(const CallerPtr& caller);
@@ -90,8 +91,8 @@ class Access {
 
   kube::ApiClient& api_;
   base::Executor& executor_;
-  kube::RateLimiter strangers_;
-  Turns turns_;
+  kube::RateLimiter unknownTokens_;
+  TenantQueue turns_;
   std::unordered_map<std::string, CallerPtr> callers_;                  // by token
   std::unordered_map<std::string, std::weak_ptr<Answers>> identities_;  // by identity of the owner
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

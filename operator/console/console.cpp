@@ -20,7 +20,7 @@ using std::chrono::seconds;
 constexpr base::Instant::duration kTick = seconds(1);
 constexpr base::Instant::duration kRecount = seconds(30);  // for values that depend on time alone
 constexpr base::Instant::duration kQuiet = seconds(15);    // then a comment is sent
-constexpr std::size_t kMostEventBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxEventBytes = std::size_t{1} << 20;
 constexpr const char* kJson = "application/json";
 constexpr const char* kNotSeen = "there is no such TrainingJob, or you may not read it";
 constexpr const char* kNotRead = "the operator has not read the cluster yet";
@@ -44,7 +44,7 @@ int statusOf(const base::Error& error) {
 }
 
 // Does not reveal what went wrong between the console and the API server.
-std::string_view wordsOf(const base::Error& error) {
+std::string_view messageOf(const base::Error& error) {
   switch (statusOf(error)) {
     case 401: return "no token, or one that the API server does not accept";
     case 429: return "too many requests at once; try again in a moment";
@@ -120,7 +120,7 @@ void Console::withViewer(const ExchangePtr& exchange, const std::string& token, 
   withFacts([this, exchange, token, namespaces = std::move(namespaces), then = std::move(then)](bool known) {
     if (!known) return exchange->reply(refusal(503, kNotRead));
     access_.viewerOf(token, namespaces, goneOf(exchange), [exchange, then](base::Result<Viewer> viewer) {
-      if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
+      if (!viewer) return exchange->reply(refusal(statusOf(viewer.error()), messageOf(viewer.error())));
       then(*viewer);
     });
   });
@@ -132,7 +132,7 @@ void Console::openStream(const ExchangePtr& exchange, const std::string& token) 
     access_.viewerOf(token, facts_.jobNamespaces, goneOf(exchange),
                      [this, exchange, token](base::Result<Viewer> viewer) {
                        if (!viewer)
-                         return exchange->reply(refusal(statusOf(viewer.error()), wordsOf(viewer.error())));
+                         return exchange->reply(refusal(statusOf(viewer.error()), messageOf(viewer.error())));
                        const auto stream = std::make_shared<Stream>(
                            Stream{.exchange = exchange, .token = token, .tenant = tenantOf(viewer->user)});
                        admitStream(stream, *viewer);
@@ -144,7 +144,7 @@ void Console::admitStream(const StreamPtr& stream, const Viewer& viewer) {
   streams_.remove_if([](const StreamPtr& each) { return each->exchange->clientGone(); });
   const auto own = std::count_if(streams_.begin(), streams_.end(),
                                  [&](const StreamPtr& each) { return each->tenant == stream->tenant; });
-  if (streams_.size() >= kMostStreams || static_cast<std::size_t>(own) >= kMostStreamsOfTenant)
+  if (streams_.size() >= kMaxStreams || static_cast<std::size_t>(own) >= kMaxStreamsOfTenant)
     return stream->exchange->reply(refusal(429, "too many pages are open; close one"));
   net::HttpResponse head = makeAnswer(200, "text/event-stream", "");
   head.headers.emplace_back("X-Accel-Buffering", "no");  // keeps proxies from buffering
@@ -176,9 +176,9 @@ void Console::feed(const StreamPtr& stream) {
   const auto take = [this, stream](base::Result<Viewer> viewer) {
     stream->busy = false;
     if (!viewer)
-      return close(stream, statusOf(viewer.error()) == 401 ? "denied" : "trouble", wordsOf(viewer.error()));
+      return close(stream, statusOf(viewer.error()) == 401 ? "denied" : "trouble", messageOf(viewer.error()));
     send(*stream, *viewer);
-    if (stream->bytes > kMostStreamBytes) close(stream, "again", "");
+    if (stream->bytes > kMaxStreamBytes) close(stream, "again", "");
   };
   access_.viewerOf(stream->token, facts_.jobNamespaces, goneOf(stream->exchange), take);
 }
@@ -218,10 +218,10 @@ void Console::close(const StreamPtr& stream, std::string_view event, std::string
 
 // Caches the sections by viewer, because most viewers have the same rights.
 Console::Sections Console::sectionsFor(const Viewer& viewer) {
-  for (const auto& [whose, sections] : described_) {
-    if (whose == viewer) return sections;
+  for (const auto& [owner, sections] : described_) {
+    if (owner == viewer) return sections;
   }
-  if (described_.size() >= kMostStreams) described_.clear();
+  if (described_.size() >= kMaxStreams) described_.clear();
   return described_.emplace_back(viewer, std::make_shared<std::vector<Section>>(describe(facts_, viewer)))
       .second;
 }
@@ -260,7 +260,7 @@ void Console::listEvents(const std::string& ns, const std::string& name,
       {"fieldSelector", fmt::format("involvedObject.kind=TrainingJob,involvedObject.name={}", name)},
       {"limit", "200"}};
   request.timeout = seconds(5);
-  request.maxAnswerBytes = kMostEventBytes;
+  request.maxAnswerBytes = kMaxEventBytes;
   deps_.api.request(std::move(request),
                     [then = std::move(then), alive = alive_](base::Result<kube::ApiResponse> events) {
                       if (*alive) then(events ? events->body : std::string());
@@ -268,23 +268,24 @@ void Console::listEvents(const std::string& ns, const std::string& name,
 }
 
 void Console::answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query) {
-  Wish wish{.ns = valueOf(query, "namespace"), .queue = valueOf(query, "queue")};
-  wish.members = numberOf(valueOf(query, "members"));
-  wish.gpus = numberOf(valueOf(query, "gpus"));
-  wish.level = valueOf(query, "level");
-  wish.priority = valueOf(query, "priority");
-  wish.preemptible = valueOf(query, "preemptible") == "true";
-  wish.hours = numberOf(valueOf(query, "hours"));
-  if (!plainName(wish.ns)) return exchange->reply(refusal(400, "namespace: is missing, or not a valid name"));
-  withViewer(exchange, token, {wish.ns}, [this, exchange, wish](const Viewer& viewer) {
-    if (!viewer.sees(wish.ns))
+  WhatIfJob whatIfJob{.ns = valueOf(query, "namespace"), .queue = valueOf(query, "queue")};
+  whatIfJob.members = numberOf(valueOf(query, "members"));
+  whatIfJob.gpus = numberOf(valueOf(query, "gpus"));
+  whatIfJob.level = valueOf(query, "level");
+  whatIfJob.priority = valueOf(query, "priority");
+  whatIfJob.preemptible = valueOf(query, "preemptible") == "true";
+  whatIfJob.hours = numberOf(valueOf(query, "hours"));
+  if (!plainName(whatIfJob.ns))
+    return exchange->reply(refusal(400, "namespace: is missing, or not a valid name"));
+  withViewer(exchange, token, {whatIfJob.ns}, [this, exchange, whatIfJob](const Viewer& viewer) {
+    if (!viewer.sees(whatIfJob.ns))
       return exchange->reply(refusal(403, "namespace: you may not read TrainingJobs there"));
-    tryWish(exchange, wish, viewer);
+    tryWhatIf(exchange, whatIfJob, viewer);
   });
 }
 
-void Console::tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer) {
-  const auto job = jobOf(wish, facts_.snapshot.now);
+void Console::tryWhatIf(const ExchangePtr& exchange, const WhatIfJob& whatIfJob, const Viewer& viewer) {
+  const auto job = jobOf(whatIfJob, facts_.snapshot.now);
   if (!job) return exchange->reply(refusal(400, job.error().message));
   Turn turn = turnOf(exchange, viewer);
   if (!turn) return;
@@ -303,7 +304,7 @@ void Console::answerSimulate(const ExchangePtr& exchange, const std::string& tok
   const auto sent = std::make_shared<const SentJobs>(
       SentJobs{.json = std::move(request.body), .counts = std::move(request.countsBody)});
   withViewer(exchange, token, {}, [this, exchange, token, sent](const Viewer& viewer) {
-    if (sent->json.size() > kMostTriedBytes)
+    if (sent->json.size() > kMaxTriedBytes)
       return exchange->reply(refusal(413, "the jobs are too large for one request"));
     Turn turn = turnOf(exchange, viewer);
     if (!turn) return;

@@ -17,18 +17,18 @@
 #include "net/server.h"
 #include "operator/console/access.h"
 #include "operator/console/job_page.h"
-#include "operator/console/turns.h"
+#include "operator/console/tenant_queue.h"
 #include "operator/console/view.h"
 #include "operator/console/what_if_turns.h"
 
 namespace trainyard::operator_::console {
 
-inline constexpr std::size_t kMostStreams = 32;
-inline constexpr std::size_t kMostStreamsOfTenant = 6;
+inline constexpr std::size_t kMaxStreams = 32;
+inline constexpr std::size_t kMaxStreamsOfTenant = 6;
 // Waiting job pages of one tenant, besides the one that reads Events. More are refused.
-inline constexpr std::size_t kMostPagesWaiting = 8;
+inline constexpr std::size_t kMaxPagesWaiting = 8;
 // A stream that has sent this much ends and the page opens another, which bounds what a slow reader holds.
-inline constexpr std::size_t kMostStreamBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kMaxStreamBytes = std::size_t{8} << 20;
 
 // Serves the page's files to everyone, and to callers with a token:
 //   GET /api/stream   server-sent events: each section of view.h when it changes, then `ready`; at most once
@@ -99,7 +99,7 @@ class Console {
   void listEvents(const std::string& ns, const std::string& name,
                   std::function<void(const std::string&)> then);
   void answerWhatIf(const ExchangePtr& exchange, const std::string& token, const Query& query);
-  void tryWish(const ExchangePtr& exchange, const Wish& wish, const Viewer& viewer);
+  void tryWhatIf(const ExchangePtr& exchange, const WhatIfJob& whatIfJob, const Viewer& viewer);
   void answerSimulate(const ExchangePtr& exchange, const std::string& token, net::ServerRequest request);
   void admitJobs(const ExchangePtr& exchange, const std::string& token, const SentJobsPtr& sent,
                  const base::Result<Names>& namespaces, Turn turn);
@@ -119,7 +119,7 @@ class Console {
   std::vector<std::pair<Viewer, Sections>> described_;  // for the current facts_
   std::list<StreamPtr> streams_;
   bool ticking_ = false;
-  Turns eventTurns_{kMostPagesWaiting};
+  TenantQueue eventTurns_{kMaxPagesWaiting};
   WhatIfTurns whatIfTurns_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

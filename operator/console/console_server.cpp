@@ -99,8 +99,8 @@ class Running final : public ConsoleServer {
     net::ServerOptions options{.address = address.host, .port = address.port, .tls = tls};
     options.limits.maxConnections = 128;
     // Bodies hold jobs to try. The server reads them before the caller is authenticated.
-    options.limits.maxBodyBytes = kMostTriedBytes;
-    options.limits.maxBodiesBytes = 8 * kMostTriedBytes;
+    options.limits.maxBodyBytes = kMaxTriedBytes;
+    options.limits.maxBodiesBytes = 8 * kMaxTriedBytes;
     auto server = net::startHttpServer(
         std::move(options), [console = console_.get(), loop = loop_](
                                 net::ServerRequest request, std::shared_ptr<net::Exchange> exchange) {

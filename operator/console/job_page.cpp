@@ -8,17 +8,17 @@
 #include <fmt/format.h>
 
 #include "base/plain_text.h"
+#include "codec/enum_names.h"
 #include "codec/job.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
-#include "codec/words.h"
 #include "core/place.h"
 #include "model/charge.h"
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::operator_::console {
 namespace {
@@ -26,10 +26,10 @@ namespace {
 using codec::JsonWriter;
 using model::Job;
 
-constexpr int kMostMembers = 4'096;
-constexpr int kMostGpus = 1'024;
-constexpr int kMostHours = 8'784;
-constexpr std::size_t kMostMoments = 300;
+constexpr int kMaxMembers = 4'096;
+constexpr int kMaxGpus = 1'024;
+constexpr int kMaxHours = 8'784;
+constexpr std::size_t kMaxMoments = 300;
 
 struct Moment {
   std::string time;  // RFC 3339 in UTC: sorts as text
@@ -48,7 +48,7 @@ class Page {
     writeSpec();
     writeRoles();
     writePending();
-    writePlaces();
+    writeAssignedNodes();
     writeConditions();
     writeHistory();
     collect(events);
@@ -100,7 +100,7 @@ class Page {
   void writePending() {
     if (!status_.pending || job_.finished()) return;
     const model::Pending& pending = *status_.pending;
-    out_.key("pending").beginObject().member("reason", pending.reasonWord());
+    out_.key("pending").beginObject().member("reason", pending.reasonText());
     out_.member("message", clean(pending.message)).member("since", base::formatTime(pending.since));
     if (pending.nextRelaxation) out_.member("nextRelaxation", base::formatTime(*pending.nextRelaxation));
     if (pending.estimatedStart) out_.member("start", base::formatTime(*pending.estimatedStart));
@@ -114,7 +114,7 @@ class Page {
     out_.endArray().endObject();
   }
 
-  void writePlaces() {
+  void writeAssignedNodes() {
     out_.key("places").beginArray();
     if (status_.gang.placed) {
       for (const model::Assignment& each : status_.gang.placed->assignments) {
@@ -125,8 +125,8 @@ class Page {
     out_.endArray();
     if (!status_.gang.proposal) return;
     const model::Proposal& proposal = *status_.gang.proposal;
-    out_.key("change").beginObject().member("kind", codec::wordOf(codec::kProposalKinds, proposal.kind));
-    out_.member("phase", codec::wordOf(codec::kProposalPhases, proposal.phase));
+    out_.key("change").beginObject().member("kind", codec::enumName(codec::kProposalKinds, proposal.kind));
+    out_.member("phase", codec::enumName(codec::kProposalPhases, proposal.phase));
     out_.member("victims", static_cast<std::int64_t>(proposal.victims.size()));
     out_.member("why", clean(proposal.abortReason)).endObject();
   }
@@ -160,7 +160,7 @@ class Page {
   }
 
   // True for conditions that only repeat other conditions for tools.
-  static bool saidByOthers(const model::Condition& condition) {
+  static bool isSetByOthers(const model::Condition& condition) {
     return condition.type == model::conditions::kReady ||
            (condition.type == model::conditions::kStalled && condition.reason == "Failed");
   }
@@ -171,11 +171,11 @@ class Page {
     for (const model::Condition& each : status_.conditions) {
       // A later entry shows when a condition became false, except for Admitted.
       if (!isTrue(each) && each.type != model::conditions::kAdmitted) continue;
-      if (saidByOthers(each)) continue;
-      const bool told = std::any_of(moments_.begin(), moments_.end(), [&](const Moment& moment) {
+      if (isSetByOthers(each)) continue;
+      const bool reported = std::any_of(moments_.begin(), moments_.end(), [&](const Moment& moment) {
         return moment.what == each.reason && moment.why == each.message;
       });
-      if (told) continue;
+      if (reported) continue;
       const std::string_view no = isTrue(each) ? "" : "not ";
       moments_.push_back({base::formatTime(each.lastTransition), fmt::format("{}{}", no, each.type),
                           each.message.empty() ? each.reason : each.message});
@@ -205,7 +205,7 @@ class Page {
       std::string time = textOf(each.find("eventTime"));
       if (time.empty()) time = textOf(each.find("firstTimestamp"));
       const auto read = base::parseTime(time);
-      if (!read || moments_.size() >= kMostMoments) return;
+      if (!read || moments_.size() >= kMaxMoments) return;
       const std::int64_t count = each.find("series").find("count").integer().value_or(1);
       const std::string note = textOf(each.find("message"));
       moments_.push_back({base::formatTime(*read), textOf(each.find("reason")),
@@ -263,38 +263,42 @@ class Page {
   JsonWriter out_;
 };
 
-std::string_view outcomeWord(core::Forecast::Outcome outcome) {
+std::string_view outcomeName(core::Forecast::Outcome outcome) {
   switch (outcome) {
     case core::Forecast::Outcome::kStarts: return "Starts";
     case core::Forecast::Outcome::kWaits: return "Waits";
     case core::Forecast::Outcome::kRefused: return "Refused";
     case core::Forecast::Outcome::kSuspended: return "Suspended";
-    case core::Forecast::Outcome::kLeftAlone: return "LeftAlone";
+    case core::Forecast::Outcome::kManagedByOther: return "LeftAlone";
   }
   return "Unknown";
 }
 
 bool within(int value, int least, int most) { return value >= least && value <= most; }
 
-std::string manifestOf(const Wish& wish, base::WallTime now) {
+std::string manifestOf(const WhatIfJob& whatIfJob, base::WallTime now) {
   const std::string pod = fmt::format(
       R"({{"spec":{{"containers":[{{"name":"main","image":"none","resources":{{"limits":{{"{}":{}}}}}}}]}}}})",
-      model::gpuResources().front(), wish.gpus);
+      model::gpuResources().front(), whatIfJob.gpus);
   JsonWriter out;
   out.beginObject().member("apiVersion", model::names::kApiVersion);
   out.member("kind", model::names::kTrainingJobKind).key("metadata").beginObject();
   // The API server refuses such a name, so no job has it.
-  out.member("name", "(what-if)").member("namespace", wish.ns).member("uid", "(what-if)");
+  out.member("name", "(what-if)").member("namespace", whatIfJob.ns).member("uid", "(what-if)");
   out.member("resourceVersion", "1").member("generation", 1);
   out.member("creationTimestamp", base::formatTime(now)).endObject().key("spec").beginObject();
-  out.member("framework", "Custom").member("queue", wish.queue.empty() ? "default" : wish.queue);
-  if (!wish.priority.empty()) out.member("priorityClassName", wish.priority);
-  out.memberBool("preemptible", wish.preemptible).key("roles").beginArray().beginObject();
-  out.member("name", "worker").member("replicas", wish.members).key("template").raw(pod);
+  out.member("framework", "Custom").member("queue", whatIfJob.queue.empty() ? "default" : whatIfJob.queue);
+  if (!whatIfJob.priority.empty()) out.member("priorityClassName", whatIfJob.priority);
+  out.memberBool("preemptible", whatIfJob.preemptible).key("roles").beginArray().beginObject();
+  out.member("name", "worker").member("replicas", whatIfJob.members).key("template").raw(pod);
   out.endObject().endArray();
-  if (!wish.level.empty()) out.key("locality").beginObject().member("required", wish.level).endObject();
-  if (wish.hours > 0)
-    out.key("estimate").beginObject().member("durationSeconds", std::int64_t{3600} * wish.hours).endObject();
+  if (!whatIfJob.level.empty())
+    out.key("locality").beginObject().member("required", whatIfJob.level).endObject();
+  if (whatIfJob.hours > 0)
+    out.key("estimate")
+        .beginObject()
+        .member("durationSeconds", std::int64_t{3600} * whatIfJob.hours)
+        .endObject();
   out.endObject().endObject();
   return std::move(out).take();
 }
@@ -306,15 +310,15 @@ std::string describeJobPage(const Facts& facts, const Viewer& viewer, const Job&
   return Page(facts, viewer, job).write(events);
 }
 
-base::Result<std::shared_ptr<const Job>> jobOf(const Wish& wish, base::WallTime now) {
+base::Result<std::shared_ptr<const Job>> jobOf(const WhatIfJob& whatIfJob, base::WallTime now) {
   const auto refuse = [](std::string_view field, int most) {
     return base::fail(base::ErrorCode::kInvalid, fmt::format("{}: must be a number up to {}", field, most));
   };
-  if (wish.ns.empty()) return base::fail(base::ErrorCode::kInvalid, "namespace: is missing");
-  if (!within(wish.members, 1, kMostMembers)) return refuse("members", kMostMembers);
-  if (!within(wish.gpus, 1, kMostGpus)) return refuse("gpus", kMostGpus);
-  if (!within(wish.hours, 0, kMostHours)) return refuse("hours", kMostHours);
-  auto job = codec::decodeJob(manifestOf(wish, now));
+  if (whatIfJob.ns.empty()) return base::fail(base::ErrorCode::kInvalid, "namespace: is missing");
+  if (!within(whatIfJob.members, 1, kMaxMembers)) return refuse("members", kMaxMembers);
+  if (!within(whatIfJob.gpus, 1, kMaxGpus)) return refuse("gpus", kMaxGpus);
+  if (!within(whatIfJob.hours, 0, kMaxHours)) return refuse("hours", kMaxHours);
+  auto job = codec::decodeJob(manifestOf(whatIfJob, now));
   if (!job) return base::fail(job.error());
   if (!job->specError.empty()) return base::fail(base::ErrorCode::kInvalid, job->specError);
   return std::make_shared<const Job>(std::move(*job));
@@ -323,7 +327,7 @@ base::Result<std::shared_ptr<const Job>> jobOf(const Wish& wish, base::WallTime 
 std::string describeForecast(const core::Forecast& forecast, const Viewer& viewer, const Names& namespaces) {
   const auto clean = [&](std::string_view text) { return withoutOthers(text, viewer, namespaces); };
   JsonWriter out;
-  out.beginObject().member("outcome", outcomeWord(forecast.outcome)).member("where", forecast.where);
+  out.beginObject().member("outcome", outcomeName(forecast.outcome)).member("where", forecast.where);
   out.key("stops").beginArray();
   for (const core::Forecast::Stop& each : forecast.stops) {
     out.beginObject().member("job", clean(fmt::format("{}", each.job->key)));
@@ -331,7 +335,7 @@ std::string describeForecast(const core::Forecast& forecast, const Viewer& viewe
   }
   out.endArray();
   if (forecast.pending) {
-    out.member("reason", forecast.pending->reasonWord()).member("message", clean(forecast.pending->message));
+    out.member("reason", forecast.pending->reasonText()).member("message", clean(forecast.pending->message));
     out.member("ahead", static_cast<std::int64_t>(forecast.ahead));
     out.member("waiting", static_cast<std::int64_t>(forecast.waiting));
   }

@@ -17,7 +17,7 @@ namespace trainyard::operator_::console {
                                           std::string_view events);
 
 // A hypothetical job of `members` pods with `gpus` GPUs each.
-struct Wish {
+struct WhatIfJob {
   std::string ns;
   std::string queue;
   int members = 1;
@@ -29,7 +29,8 @@ struct Wish {
 };
 
 // kInvalid names the field that is out of bounds. The forecast itself checks names.
-[[nodiscard]] base::Result<std::shared_ptr<const model::Job>> jobOf(const Wish& wish, base::WallTime now);
+[[nodiscard]] base::Result<std::shared_ptr<const model::Job>> jobOf(const WhatIfJob& whatIfJob,
+                                                                    base::WallTime now);
 
 // Describes `forecast` as JSON, without names that the viewer must not see.
 [[nodiscard]] std::string describeForecast(const core::Forecast& forecast, const Viewer& viewer,

@@ -13,11 +13,11 @@ void hide(model::ObjectKey& key, const Viewer& viewer) {
 
 void hide(core::Forecast::Stop& stop, const Viewer& viewer) {
   if (viewer.sees(stop.job->key.ns)) return;
-  auto somebodys = std::make_shared<model::Job>();
-  somebodys->key = stop.job->key;
-  hide(somebodys->key, viewer);
-  somebodys->status.gpus = stop.job->status.gpus;
-  stop.job = std::move(somebodys);
+  auto hiddenJob = std::make_shared<model::Job>();
+  hiddenJob->key = stop.job->key;
+  hide(hiddenJob->key, viewer);
+  hiddenJob->status.gpus = stop.job->status.gpus;
+  stop.job = std::move(hiddenJob);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ using base::ErrorCode;
 using codec::Field;
 using JobPtr = std::shared_ptr<const model::Job>;
 
-constexpr std::size_t kMostErrorBytes = 1'024;
+constexpr std::size_t kMaxErrorBytes = 1'024;
 
 // Calls visit(item, its field path) for each item. Returns the first error of visit() or of the document.
 template <typename Visit>
@@ -37,15 +37,15 @@ base::Result<void> forEachItem(std::string_view json, Visit&& visit) {
   base::Result<void> result;
   std::size_t count = 0;
   root["items"].forEachElement([&](const Field& each) {
-    if (++count > kMostTriedJobs || !result || errors.any()) return;
+    if (++count > kMaxTriedJobs || !result || errors.any()) return;
     result = visit(each, fmt::format("items[{}]", count - 1));
   });
   if (errors.any()) return base::fail(ErrorCode::kInvalid, errors.first());
   if (!result) return result;
   if (count == 0) return base::fail(ErrorCode::kInvalid, "items: must have a job");
-  if (count > kMostTriedJobs)
+  if (count > kMaxTriedJobs)
     return base::fail(ErrorCode::kInvalid,
-                      fmt::format("items: {} jobs, at most {} are tried at once", count, kMostTriedJobs));
+                      fmt::format("items: {} jobs, at most {} are tried at once", count, kMaxTriedJobs));
   return {};
 }
 
@@ -127,7 +127,7 @@ base::Result<std::vector<JobPtr>> readTriedJobs(std::string_view json, core::Cyc
     job.specError = std::move(decoded->specError);
     job.errorInTemplate = decoded->errorInTemplate;
     if (auto taken = takePods(item["pods"], place, job); !taken) return taken;
-    input.feedback[job.key].templateError = base::cutText(item["templateError"].text(), kMostErrorBytes);
+    input.feedback[job.key].templateError = base::cutText(item["templateError"].text(), kMaxErrorBytes);
     jobs.push_back(std::make_shared<const model::Job>(std::move(job)));
     return {};
   });

@@ -24,8 +24,8 @@ struct TriedJob {
   std::string templateError = {};                // the API server's error about the templates
 };
 
-inline constexpr std::size_t kMostTriedJobs = 16;
-inline constexpr std::size_t kMostTriedBytes = std::size_t{2} << 20;
+inline constexpr std::size_t kMaxTriedJobs = 16;
+inline constexpr std::size_t kMaxTriedBytes = std::size_t{2} << 20;
 
 [[nodiscard]] std::string writeTriedJobs(const std::vector<TriedJob>& jobs);
 

@@ -21,7 +21,7 @@ using codec::JsonWriter;
 using model::Job;
 
 constexpr std::size_t kRowMessageBytes = 300;
-constexpr std::string_view kSomebody = "?";
+constexpr std::string_view kHiddenHolder = "?";
 constexpr std::string_view kOtherPods = "*";
 
 // Nodes with GPUs, in the order of their domains.
@@ -39,8 +39,8 @@ std::vector<Row> rowsOf(const Facts& facts) {
   return rows;
 }
 
-std::int64_t freeOf(const core::Ledger::NodeRoom& room) {
-  return std::clamp<std::int64_t>(room.free.gpus(), 0, room.node->allocatable.gpus());
+std::int64_t freeOf(const core::Ledger::NodeCapacity& capacity) {
+  return std::clamp<std::int64_t>(capacity.free.gpus(), 0, capacity.node->allocatable.gpus());
 }
 
 std::string describeViewer(const Viewer& viewer) {
@@ -61,11 +61,11 @@ std::string describeTotals(const Facts& facts, const Viewer& viewer, const std::
     std::int64_t free = 0;
     std::int64_t fragments = 0;
     for (const Row& row : rows) {
-      const auto& room = facts.ledger.nodes()[row.node];
-      const std::int64_t left = freeOf(room);
-      all += room.node->allocatable.gpus();
+      const auto& capacity = facts.ledger.nodes()[row.node];
+      const std::int64_t left = freeOf(capacity);
+      all += capacity.node->allocatable.gpus();
       free += left;
-      if (left < room.node->allocatable.gpus()) fragments += left;
+      if (left < capacity.node->allocatable.gpus()) fragments += left;
     }
     out.member("gpus", all).member("free", free).member("fragments", fragments);
     out.member("nodesWithout", static_cast<std::int64_t>(facts.snapshot.nodes.size() - rows.size()));
@@ -119,27 +119,27 @@ std::int64_t stateOf(const Facts& facts, const model::Node& node) {
 
 std::string holderOf(const core::Ledger::Holding& holding, const Viewer& viewer) {
   const std::string& ns = holding.job != nullptr ? holding.job->key.ns : holding.pod->key.ns;
-  if (!viewer.sees(ns)) return std::string(kSomebody);
+  if (!viewer.sees(ns)) return std::string(kHiddenHolder);
   return holding.job != nullptr ? fmt::format("{}", holding.job->key) : std::string(kOtherPods);
 }
 
 void describeNode(JsonWriter& out, const Facts& facts, const Viewer& viewer, std::size_t node) {
-  const auto& room = facts.ledger.nodes()[node];
-  out.beginArray().string(room.node->name.str()).integer(room.node->allocatable.gpus());
-  out.integer(freeOf(room)).integer(stateOf(facts, *room.node));
+  const auto& capacity = facts.ledger.nodes()[node];
+  out.beginArray().string(capacity.node->name.str()).integer(capacity.node->allocatable.gpus());
+  out.integer(freeOf(capacity)).integer(stateOf(facts, *capacity.node));
   std::vector<std::pair<std::string, std::int64_t>> holders;  // few
   facts.ledger.forEachHolding(node, [&](const core::Ledger::Holding& holding) {
     if (holding.amount.gpus() <= 0 || (holding.job == nullptr && holding.pod == nullptr)) return;
-    std::string who = holderOf(holding, viewer);
+    std::string holder = holderOf(holding, viewer);
     const auto known =
-        std::find_if(holders.begin(), holders.end(), [&](const auto& each) { return each.first == who; });
+        std::find_if(holders.begin(), holders.end(), [&](const auto& each) { return each.first == holder; });
     if (known == holders.end()) {
-      holders.emplace_back(std::move(who), holding.amount.gpus());
+      holders.emplace_back(std::move(holder), holding.amount.gpus());
     } else {
       known->second += holding.amount.gpus();
     }
   });
-  for (const auto& [who, count] : holders) out.string(who).integer(count);
+  for (const auto& [holder, count] : holders) out.string(holder).integer(count);
   out.endArray();
 }
 
@@ -183,7 +183,7 @@ void describeJob(JsonWriter& out, const Facts& facts, const Viewer& viewer, cons
   out.member("gpus", status.gpus > 0 ? status.gpus : model::gangGpus(job.spec, status.gang));
   out.member("created", base::formatTime(job.created));
   if (status.pending && !job.finished()) {
-    out.member("reason", status.pending->reasonWord());
+    out.member("reason", status.pending->reasonText());
     out.member("message", base::cutText(withoutOthers(status.pending->message, viewer, facts.namespaces),
                                         kRowMessageBytes));
     if (status.pending->estimatedStart)
@@ -196,18 +196,18 @@ void describeJob(JsonWriter& out, const Facts& facts, const Viewer& viewer, cons
   out.endObject();
 }
 
-// Beyond kMostJobs, keeps unfinished jobs first, then the newest.
+// Beyond kMaxJobs, keeps unfinished jobs first, then the newest.
 std::vector<const Job*> listedJobs(const Facts& facts, const Viewer& viewer) {
   std::vector<const Job*> jobs;
   for (const auto& job : facts.snapshot.jobs) {
     if (viewer.sees(job->key.ns)) jobs.push_back(job.get());
   }
-  if (jobs.size() <= kMostJobs) return jobs;
+  if (jobs.size() <= kMaxJobs) return jobs;
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) {
     if (a->finished() != b->finished()) return b->finished();
     return a->created != b->created ? a->created > b->created : a->key < b->key;
   });
-  jobs.resize(kMostJobs);
+  jobs.resize(kMaxJobs);
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->key < b->key; });
   return jobs;
 }

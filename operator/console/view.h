@@ -35,7 +35,7 @@ struct Section {
 
 inline constexpr std::size_t kNodesInSection = 64;
 inline constexpr std::size_t kJobSections = 32;
-inline constexpr std::size_t kMostJobs = 2'000;  // listed at once
+inline constexpr std::size_t kMaxJobs = 2'000;  // listed at once
 
 // Returns all that the viewer may see at a glance, always in the same order:
 //  me        the user and their rights

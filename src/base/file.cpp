@@ -10,7 +10,7 @@
 namespace trainyard::base {
 
 // Uses the C library: a C++ stream does not report why it failed, and reads a directory as an empty file.
-Result<std::string> readFile(const std::string& path, std::size_t mostBytes) {
+Result<std::string> readFile(const std::string& path, std::size_t maxBytes) {
   constexpr std::size_t kPiece = 64 << 10;
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const auto unreadable = [&] {
@@ -25,8 +25,8 @@ Result<std::string> readFile(const std::string& path, std::size_t mostBytes) {
     text.resize(before + kPiece);
     text.resize(before + std::fread(text.data() + before, 1, kPiece, file.get()));
     if (std::ferror(file.get()) != 0) return unreadable();
-    if (text.size() > mostBytes)
-      return fail(ErrorCode::kInvalid, fmt::format("{}: is larger than {} bytes", path, mostBytes));
+    if (text.size() > maxBytes)
+      return fail(ErrorCode::kInvalid, fmt::format("{}: is larger than {} bytes", path, maxBytes));
     if (text.size() == before) return text;
   }
 }

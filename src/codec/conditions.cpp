@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/time.h"
-#include "codec/words.h"
+#include "codec/enum_names.h"
 
 namespace trainyard::codec {
 
@@ -14,7 +14,7 @@ std::vector<model::Condition> readConditions(const Field& list) {
     model::Condition condition;
     condition.type = each["type"].required();
     condition.status =
-        parseWord(kConditionStatuses, each["status"].text()).value_or(model::ConditionStatus::kUnknown);
+        parseEnumName(kConditionStatuses, each["status"].text()).value_or(model::ConditionStatus::kUnknown);
     condition.reason = each["reason"].text();
     condition.message = each["message"].text();
     condition.lastTransition = each["lastTransitionTime"].time().value_or(base::WallTime{});
@@ -30,7 +30,7 @@ void writeConditions(const std::vector<model::Condition>& conditions, JsonWriter
   for (const model::Condition& condition : conditions) {
     out.beginObject()
         .member("type", condition.type)
-        .member("status", wordOf(kConditionStatuses, condition.status))
+        .member("status", enumName(kConditionStatuses, condition.status))
         .member("reason", condition.reason)
         .member("message", condition.message)
         .member("lastTransitionTime", base::formatTime(condition.lastTransition))

@@ -18,7 +18,7 @@ constexpr std::string_view kMembers = "members.json";
 std::string configMapName(const model::Job& job) {
   const std::string name = fmt::format("{}-members-{}", job.key.name, job.uid);
   // Each size has its own ConfigMap, because pods of the old size may still mount theirs.
-  return job.spec.elastic ? fmt::format("{}-{}", name, model::toldMembers(job)) : name;
+  return job.spec.elastic ? fmt::format("{}-{}", name, model::announcedMembers(job)) : name;
 }
 
 std::size_t hostsBytes(std::size_t members, std::size_t longestHost) {
@@ -30,7 +30,7 @@ std::string encodeConfigMap(const model::Job& job) {
   JsonWriter list;
   list.beginArray();
   for (const model::Role& role : job.spec.roles) {
-    const int members = model::toldMembers(job, role);
+    const int members = model::announcedMembers(job, role);
     for (int index = 0; index < members; ++index) {
       const std::string host = model::memberHost(job, role.name, index);
       hosts += host + "\n";

@@ -9,7 +9,7 @@ namespace trainyard::codec {
 namespace {
 
 // The maximum number of pods in the schema of TrainingJob.
-constexpr int kMostPods = 80'000;
+constexpr int kMaxPods = 80'000;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::string encodeDisruptionBudget(const model::Job& job) {
   JsonWriter out;
   out.beginObject().member("apiVersion", "policy/v1").member("kind", "PodDisruptionBudget");
   writeOwnedMetadata(out, job, disruptionBudgetName(job));
-  out.key("spec").beginObject().member("minAvailable", kMostPods);
+  out.key("spec").beginObject().member("minAvailable", kMaxPods);
   out.key("selector").beginObject().key("matchLabels").beginObject();
   writeJobLabels(out, job);
   out.endObject().endObject().endObject().endObject();

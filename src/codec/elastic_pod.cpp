@@ -26,7 +26,7 @@ std::string_view membershipFolder(const model::Job& job) {
 }
 
 // A gang that never has a second member has no peer that the token would authenticate.
-bool hasToken(const model::Job& job) { return usesLauncher(job.spec) && job.spec.mayHaveMates(); }
+bool hasToken(const model::Job& job) { return usesLauncher(job.spec) && job.spec.mayHavePeers(); }
 
 }  // namespace
 
@@ -95,9 +95,9 @@ void writeInstallContainer(JsonWriter& out, const JsonValue& first, std::string_
 std::string launchComplaint(const JsonValue& first, std::string_view image) {
   if (image.empty())
     return "checkpoint.mode Launcher: the operator has no image of trainyard-launch (--launcher-image)";
-  bool says = false;
-  first.find("command").forEachElement([&](const JsonValue&) { says = true; });
-  if (says) return {};
+  bool hasCommand = false;
+  first.find("command").forEachElement([&](const JsonValue&) { hasCommand = true; });
+  if (hasCommand) return {};
   return "spec.containers[0].command: is required with checkpoint.mode Launcher: trainyard-launch starts it, "
          "and "
          "what the image would run is not known";

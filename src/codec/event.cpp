@@ -9,8 +9,8 @@ namespace trainyard::codec {
 namespace {
 
 using base::cutText;
-using model::limits::kEventNote;
-using model::limits::kEventWord;
+using model::limits::kMaxEventField;
+using model::limits::kMaxEventNote;
 
 void writeSeries(JsonWriter& json, std::int64_t count, base::WallTime lastObserved) {
   json.key("series").beginObject();
@@ -34,11 +34,11 @@ std::string encodeEvent(const Event& event) {
   json.key("metadata").beginObject().member("name", event.name).member("namespace", event.ns).endObject();
   json.member("eventTime", base::formatMicroTime(event.time))
       .member("type", event.type)
-      .member("reason", cutText(event.reason, kEventWord))
-      .member("action", cutText(event.action, kEventWord))
-      .member("note", cutText(base::plainText(event.note, false), kEventNote))
+      .member("reason", cutText(event.reason, kMaxEventField))
+      .member("action", cutText(event.action, kMaxEventField))
+      .member("note", cutText(base::plainText(event.note, false), kMaxEventNote))
       .member("reportingController", event.reportingController)
-      .member("reportingInstance", cutText(event.reportingInstance, kEventWord));
+      .member("reportingInstance", cutText(event.reportingInstance, kMaxEventField));
   json.key("regarding");
   writeRef(json, event.regarding);
   if (event.count > 1) writeSeries(json, event.count, event.lastObserved);

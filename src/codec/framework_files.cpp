@@ -25,7 +25,7 @@ constexpr std::size_t kFixedBytes = 8'192;
 constexpr std::size_t kSlotsBytes = 16;
 
 bool readsCluster(const model::Job& job) {
-  return job.spec.framework == model::Framework::kTensorFlow && model::toldMembers(job) > 1;
+  return job.spec.framework == model::Framework::kTensorFlow && model::announcedMembers(job) > 1;
 }
 
 struct HostLists {
@@ -36,7 +36,7 @@ struct HostLists {
 HostLists listHosts(const model::Job& job) {
   HostLists lists;
   for (const model::Role* role : model::rankedRoles(job.spec)) {
-    const int members = model::toldMembers(job, *role);
+    const int members = model::announcedMembers(job, *role);
     const std::int64_t slots = model::slotsOf(*role);
     for (int index = 0; index < members; ++index) {
       const std::string host = model::memberHost(job, role->name, index);
@@ -56,7 +56,7 @@ std::string frameworkFilesName(const model::Job& job) {
   hash.add(fmt::to_string(static_cast<int>(job.spec.framework)));
   for (const model::Role& role : job.spec.roles) {
     hash.add(role.name);
-    hash.add(fmt::to_string(model::toldMembers(job, role)));
+    hash.add(fmt::to_string(model::announcedMembers(job, role)));
     hash.add(fmt::to_string(model::slotsOf(role)));
   }
   // Another version of this program may write different files.

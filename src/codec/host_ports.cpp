@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "model/given_ports.h"
-#include "model/one_a_node.h"
+#include "model/framework_ports.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::codec {
 namespace {
@@ -60,7 +60,7 @@ std::vector<int> hostPortsToDeclare(const model::JobSpec& spec, const model::Rol
   std::vector<int> ports;
   if (!isOnHostNetwork(podSpec)) return ports;
   const JsonValue first = firstContainer(podSpec);
-  for (const model::GivenPort& given : model::givenPorts(spec, role.name, index)) {
+  for (const model::FrameworkPort& given : model::frameworkPorts(spec, role.name, index)) {
     const bool known = std::find(ports.begin(), ports.end(), given.port) != ports.end();
     if (!known && !setsVariable(first, given.variable) && !declares(podSpec, given.port))
       ports.push_back(given.port);
@@ -78,7 +78,7 @@ void writePorts(JsonWriter& out, const JsonValue& container, const std::vector<i
   out.endArray();
 }
 
-void countGivenPorts(model::JobSpec& spec) {
+void countFrameworkPorts(model::JobSpec& spec) {
   for (model::Role& role : spec.roles) {
     // Few templates use hostNetwork; parsing all of them again would be expensive.
     if (role.templateJson.find("\"hostNetwork\"") == std::string::npos) continue;

@@ -27,12 +27,12 @@ constexpr std::int64_t kSshBytes = 4'096;
 constexpr std::int64_t kHostExtra = 8;
 constexpr std::int64_t kConfigExtra = 256;
 
-std::int64_t mostMembers(const model::JobSpec& spec, const model::Role& role) {
+std::int64_t maxMembers(const model::JobSpec& spec, const model::Role& role) {
   return spec.elastic && spec.elastic->role == role.name ? spec.elastic->maxReplicas : role.replicas;
 }
 
 std::int64_t longestHost(const model::Job& job, const model::Role& role) {
-  const auto last = static_cast<int>(mostMembers(job.spec, role) - 1);
+  const auto last = static_cast<int>(maxMembers(job.spec, role) - 1);
   return static_cast<std::int64_t>(model::memberHost(job, role.name, last).size());
 }
 
@@ -45,7 +45,7 @@ std::int64_t containersOf(const Field& podSpec) {
 
 void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   model::Resources sum;
-  for (const model::Role& role : spec.roles) sum.add(role.shape.requests.times(mostMembers(spec, role)));
+  for (const model::Role& role : spec.roles) sum.add(role.shape.requests.times(maxMembers(spec, role)));
   // The status reports the number of GPUs in 32 bits.
   if (sum.gpus() > INT32_MAX) {
     roles.complain(
@@ -70,16 +70,16 @@ void checkSelectors(const Field& roles, const model::Job& job) {
       return before.shape.nodeSelector == role->shape.nodeSelector &&
              before.shape.affinity == role->shape.affinity;
     });
-    if (!again) words += model::selectorWords(role->shape);
+    if (!again) words += model::selectorTerms(role->shape);
   }
-  if (words <= limits::kNodeWords) return;
+  if (words <= limits::kMaxNodeTerms) return;
   roles.complain(fmt::format(
       "name {} labels and values in node selectors and required node affinity: at most {} together", words,
-      limits::kNodeWords));
+      limits::kMaxNodeTerms));
 }
 
 std::int64_t addressBytes(const model::Job& job, const model::Role& role) {
-  return mostMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
+  return maxMembers(job.spec, role) * (longestHost(job, role) + kHostExtra);
 }
 
 // The size of the TF_CONFIG that names all members.
@@ -90,7 +90,7 @@ std::int64_t configBytes(const model::Job& job) {
 }
 
 // The bytes that the framework adds to each container of such a member.
-std::int64_t toldBytes(const model::Job& job, const model::Role& role) {
+std::int64_t sizeVariableBytes(const model::Job& job, const model::Role& role) {
   switch (job.spec.framework) {
     case model::Framework::kTensorFlow: break;
     case model::Framework::kHorovod:
@@ -128,10 +128,10 @@ void checkWritten(const Field& roles, const model::Job& job) {
   roles.forEachElement([&](const Field& element) {
     if (index >= spec.roles.size()) return;
     const model::Role& role = spec.roles[index++];
-    const std::int64_t told = saturatingMultiply(containersOf(element["template"]["spec"]),
-                                                 saturatingAdd(kOwnBytes, toldBytes(job, role)));
-    const std::int64_t one = saturatingAdd(static_cast<std::int64_t>(role.templateJson.size()), told);
-    bytes = saturatingAdd(bytes, saturatingMultiply(one, mostMembers(spec, role)));
+    const std::int64_t variables = saturatingMultiply(containersOf(element["template"]["spec"]),
+                                                      saturatingAdd(kOwnBytes, sizeVariableBytes(job, role)));
+    const std::int64_t one = saturatingAdd(static_cast<std::int64_t>(role.templateJson.size()), variables);
+    bytes = saturatingAdd(bytes, saturatingMultiply(one, maxMembers(spec, role)));
     templates += static_cast<std::int64_t>(role.templateJson.size());
     if (one > limits::kTemplateBytes) complainOfLarge(element, "a pod of this role", one);
   });
@@ -145,11 +145,11 @@ void checkWritten(const Field& roles, const model::Job& job) {
 }
 
 void checkHosts(const Field& roles, const model::Job& job) {
-  if (!job.spec.mayHaveMates()) return;
+  if (!job.spec.mayHavePeers()) return;
   std::int64_t members = 0;
   std::int64_t longest = 0;
   for (const model::Role& role : job.spec.roles) {
-    members += mostMembers(job.spec, role);
+    members += maxMembers(job.spec, role);
     longest = std::max(longest, longestHost(job, role));
   }
   const auto count = static_cast<std::size_t>(members);

@@ -37,17 +37,17 @@ constexpr int kMaxEvery = 31'536'000;
 constexpr int kDefaultRestart = 60;
 constexpr int kMaxRestart = 86'400;
 // The bounds of spec.failure.
-constexpr int kMostRestarts = 1'000;
+constexpr int kMaxRestarts = 1'000;
 constexpr int kMaxExitCode = 255;
 // The bound of spec.plan.
 constexpr int kMaxPlannedGpus = 80'000;
 // The bounds of lists, as in the schema. They are checked here because not every input has passed the schema.
-constexpr std::size_t kMostRoles = 8;
-constexpr std::size_t kMostLevels = 8;
-constexpr std::size_t kMostSpeeds = 32;
-constexpr std::size_t kMostRules = 20;
-constexpr std::size_t kMostExitCodes = 255;
-constexpr std::size_t kMostPodConditions = 20;
+constexpr std::size_t kMaxRoles = 8;
+constexpr std::size_t kMaxLevels = 8;
+constexpr std::size_t kMaxSpeeds = 32;
+constexpr std::size_t kMaxRules = 20;
+constexpr std::size_t kMaxExitCodes = 255;
+constexpr std::size_t kMaxPodConditions = 20;
 
 template <typename Enum, std::size_t N>
 Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
@@ -129,7 +129,7 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
 }
 
 void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
-  roles.forEachUpTo(kMostRoles, [&](const Field& element) {
+  roles.forEachUpTo(kMaxRoles, [&](const Field& element) {
     model::Role role = readRole(element, ns, spec);
     if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
     spec.roles.push_back(std::move(role));
@@ -163,7 +163,7 @@ void readElastic(const Field& field, JobSpec& spec) {
   if (elastic.replicas < elastic.minReplicas) field["replicas"].refuse("must not be below minReplicas");
   if (elastic.replicas > elastic.maxReplicas) field["replicas"].refuse("must not be above maxReplicas");
   elastic.cooldown = seconds(field["cooldownSeconds"].smallInteger(kDefaultCooldown, 0, kMaxCooldown));
-  field["speeds"].forEachUpTo(kMostSpeeds, [&](const Field& each) { readSpeed(each, elastic); });
+  field["speeds"].forEachUpTo(kMaxSpeeds, [&](const Field& each) { readSpeed(each, elastic); });
   spec.elastic = std::move(elastic);
 }
 
@@ -235,7 +235,7 @@ void readGang(const Field& gang, JobSpec& spec) {
 
 model::Locality readLocality(const Field& field) {
   model::Locality locality;
-  field["levels"].forEachUpTo(kMostLevels, [&](const Field& each) {
+  field["levels"].forEachUpTo(kMaxLevels, [&](const Field& each) {
     const Field level = each["level"];
     const bool again = std::any_of(locality.levels.begin(), locality.levels.end(),
                                    [&](const auto& earlier) { return earlier.level == level.text(); });
@@ -270,7 +270,7 @@ model::SuccessPolicy readSuccess(const Field& field, const JobSpec& spec) {
       {{"All", kAll}, {"Any", kAny}}};
   model::SuccessPolicy success;
   success.op = readEnum(field["operator"], kOperators, kAll);
-  field["roles"].forEachUpTo(kMostRoles, [&](const Field& role) {
+  field["roles"].forEachUpTo(kMaxRoles, [&](const Field& role) {
     if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
     success.roles.push_back(role.string());
   });
@@ -291,7 +291,7 @@ model::PodFailureRule::ExitCodes readExitCodes(const Field& field) {
   codes.container = field["containerName"].text();
   if (field["operator"].required().empty()) return codes;
   codes.in = readEnum(field["operator"], kOperators, true);
-  field["values"].forEachUpTo(kMostExitCodes, [&](const Field& value) {
+  field["values"].forEachUpTo(kMaxExitCodes, [&](const Field& value) {
     codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode));
   });
   if (codes.values.empty()) field["values"].complain("needs at least one exit code");
@@ -304,12 +304,12 @@ model::PodFailureRule readFailureRule(const Field& field, const JobSpec& spec) {
       {{"FailJob", kFailJob}, {"Count", kCount}, {"Ignore", kIgnore}}};
   model::PodFailureRule rule;
   if (!field["action"].required().empty()) rule.action = readEnum(field["action"], kActions, kFailJob);
-  field["roles"].forEachUpTo(kMostRoles, [&](const Field& role) {
+  field["roles"].forEachUpTo(kMaxRoles, [&](const Field& role) {
     if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
     rule.roles.push_back(role.string());
   });
   if (const Field codes = field["onExitCodes"]; codes.present()) rule.exitCodes = readExitCodes(codes);
-  field["onPodConditions"].forEachUpTo(kMostPodConditions, [&](const Field& each) {
+  field["onPodConditions"].forEachUpTo(kMaxPodConditions, [&](const Field& each) {
     rule.podConditions.push_back(
         {std::string(each["type"].required()), std::string(each["status"].text("True"))});
   });
@@ -321,10 +321,10 @@ model::PodFailureRule readFailureRule(const Field& field, const JobSpec& spec) {
 model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
   model::FailurePolicy failure;
   if (const Field most = field["maxRestarts"]; most.present())
-    failure.maxRestarts = most.smallInteger(0, 0, kMostRestarts);
+    failure.maxRestarts = most.smallInteger(0, 0, kMaxRestarts);
   failure.scope = readRestartScope(field["restartScope"]);
   field["rules"].forEachUpTo(
-      kMostRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
+      kMaxRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
   return failure;
 }
 
@@ -393,7 +393,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   spec.network = readNetwork(field["network"]);
   checkPodNames(field["roles"], spec, job.name);
   checkApartness(field["roles"], job);
-  countGivenPorts(spec);
+  countFrameworkPorts(spec);
   spec.templateHash = templateHash(field, spec);
   if (std::string less = readLateMembers(spec); !less.empty()) spec.unsupported.push_back(std::move(less));
   return spec;

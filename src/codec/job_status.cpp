@@ -2,6 +2,7 @@
 
 #include "base/time.h"
 #include "codec/conditions.h"
+#include "codec/enum_names.h"
 #include "codec/exact_time.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
@@ -9,7 +10,6 @@
 #include "codec/progress_status.h"
 #include "codec/quota.h"
 #include "codec/shape_plan.h"
-#include "codec/words.h"
 
 namespace trainyard::codec {
 namespace {
@@ -60,16 +60,16 @@ void writeProposal(const model::Proposal& proposal, JsonWriter& out) {
   out.key("proposal")
       .beginObject()
       .member("id", proposal.id)
-      .member("kind", wordOf(kProposalKinds, proposal.kind))
-      .member("phase", wordOf(kProposalPhases, proposal.phase))
+      .member("kind", enumName(kProposalKinds, proposal.kind))
+      .member("phase", enumName(kProposalPhases, proposal.phase))
       .member("epoch", proposal.epoch)
       .member("term", proposal.term)
       .member("generation", proposal.generation);
   writeText(out, "templateHash", proposal.templateHash);
   writeTime(out, "deadline", proposal.deadline);
   writeText(out, "abortReason", proposal.abortReason);
-  if (const auto& claimant = proposal.movesFor) {
-    out.key("movesFor").beginObject().member("namespace", claimant->ns).member("name", claimant->name);
+  if (const auto& preemptor = proposal.movesFor) {
+    out.key("movesFor").beginObject().member("namespace", preemptor->ns).member("name", preemptor->name);
     out.endObject();
   }
   writeAssignments(out, "add", proposal.add);
@@ -137,7 +137,7 @@ void writeGang(const model::GangRecord& gang, JsonWriter& out) {
 }
 
 void writePending(const model::Pending& pending, JsonWriter& out) {
-  out.key("pending").beginObject().member("reason", pending.reasonWord());
+  out.key("pending").beginObject().member("reason", pending.reasonText());
   writeText(out, "message", pending.message);
   writeTime(out, "since", pending.since);
   if (const auto& shortfall = pending.shortfall) {
@@ -206,9 +206,9 @@ void writeResize(const model::ResizeStatus& resize, JsonWriter& out) {
   out.key("resize").beginObject();
   if (resize.desired) out.member("desired", *resize.desired);
   if (resize.decidedBy != model::SizeOwner::kSpec)
-    out.member("decidedBy", wordOf(kSizeOwners, resize.decidedBy));
+    out.member("decidedBy", enumName(kSizeOwners, resize.decidedBy));
   writeText(out, "message", resize.message);
-  if (resize.step != model::ResizeStep::kNone) out.member("step", wordOf(kResizeSteps, resize.step));
+  if (resize.step != model::ResizeStep::kNone) out.member("step", enumName(kResizeSteps, resize.step));
   if (resize.deadline) writeTime(out, "deadline", *resize.deadline);
   if (resize.cooldownUntil) writeTime(out, "cooldownUntil", *resize.cooldownUntil);
   if (resize.count != 0) out.member("count", resize.count);

@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "codec/conditions.h"
+#include "codec/enum_names.h"
 #include "codec/progress_status.h"
 #include "codec/quota.h"
 #include "codec/shape_plan.h"
-#include "codec/words.h"
 
 namespace trainyard::codec {
 namespace {
 
-constexpr std::int64_t kMost = INT64_MAX;
-constexpr int kMostCount = 1'000'000'000;
+constexpr std::int64_t kMax = INT64_MAX;
+constexpr int kMaxCount = 1'000'000'000;
 
 std::vector<model::RoleStatus> readRoles(const Field& list) {
   std::vector<model::RoleStatus> roles;
@@ -32,7 +32,7 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     auto parsed = model::IndexSet::parse(indices.required());
     if (!parsed) return indices.complain(parsed.error().message);
     assignments.push_back({model::NodeName(each["node"].required()), std::string(each["role"].required()),
-                           std::move(*parsed), each["epoch"].integer(0, 0, kMost), each["gpuType"].string()});
+                           std::move(*parsed), each["epoch"].integer(0, 0, kMax), each["gpuType"].string()});
   });
   return assignments;
 }
@@ -59,8 +59,8 @@ std::vector<model::Victim> readVictims(const Field& list) {
 }
 
 template <typename Enum, std::size_t N>
-Enum readWord(const Field& field, const Words<Enum, N>& words) {
-  const auto value = parseWord(words, field.required());
+Enum readEnumName(const Field& field, const EnumNames<Enum, N>& words) {
+  const auto value = parseEnumName(words, field.required());
   if (!value) field.refuse("is a value unknown to this version");
   return value.value_or(words.front().second);
 }
@@ -69,19 +69,19 @@ std::optional<model::Proposal> readProposal(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::Proposal proposal;
   proposal.id = field["id"].text();
-  proposal.kind = readWord(field["kind"], kProposalKinds);
-  proposal.phase = readWord(field["phase"], kProposalPhases);
-  proposal.epoch = field["epoch"].integer(0, 0, kMost);
-  proposal.term = field["term"].integer(0, 0, kMost);
-  proposal.generation = field["generation"].integer(0, 0, kMost);
+  proposal.kind = readEnumName(field["kind"], kProposalKinds);
+  proposal.phase = readEnumName(field["phase"], kProposalPhases);
+  proposal.epoch = field["epoch"].integer(0, 0, kMax);
+  proposal.term = field["term"].integer(0, 0, kMax);
+  proposal.generation = field["generation"].integer(0, 0, kMax);
   proposal.templateHash = field["templateHash"].text();
   proposal.deadline = field["deadline"].time().value_or(base::WallTime{});
   proposal.add = readAssignments(field["add"]);
   proposal.remove = readAssignments(field["remove"]);
   proposal.victims = readVictims(field["victims"]);
   proposal.abortReason = field["abortReason"].text();
-  if (const Field claimant = field["movesFor"]; claimant.present())
-    proposal.movesFor = model::ObjectKey{claimant["namespace"].string(), claimant["name"].string()};
+  if (const Field preemptor = field["movesFor"]; preemptor.present())
+    proposal.movesFor = model::ObjectKey{preemptor["namespace"].string(), preemptor["name"].string()};
   return proposal;
 }
 
@@ -93,7 +93,7 @@ std::optional<model::Backoff> readBackoff(const Field& field) {
   field["avoidNodes"].forEachElement(
       [&](const Field& node) { backoff.avoidNodes.emplace_back(node.text()); });
   backoff.reason = field["reason"].text();
-  backoff.unbindable = field["unbindable"].integer(0, 0, kMost);
+  backoff.unbindable = field["unbindable"].integer(0, 0, kMax);
   return backoff;
 }
 
@@ -117,9 +117,9 @@ std::optional<model::Charge> readCharge(const Field& field) {
 
 model::GangRecord readGang(const Field& field) {
   model::GangRecord gang;
-  gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMost);
+  gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMax);
   if (const Field placed = field["placed"]; placed.present()) {
-    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMost), readAssignments(placed["assignments"]),
+    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMax), readAssignments(placed["assignments"]),
                                 readRoleMembers(placed["succeeded"])};
   }
   gang.proposal = readProposal(field["proposal"]);
@@ -132,8 +132,8 @@ std::optional<model::Shortfall> readShortfall(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::Shortfall shortfall;
   shortfall.resource = field["resource"].text();
-  shortfall.needed = field["needed"].integer(0, INT64_MIN, kMost);
-  shortfall.available = field["available"].integer(0, INT64_MIN, kMost);
+  shortfall.needed = field["needed"].integer(0, INT64_MIN, kMax);
+  shortfall.available = field["available"].integer(0, INT64_MIN, kMax);
   shortfall.neededNodes = field["neededNodes"].smallInteger(0, 0);
   shortfall.availableNodes = field["availableNodes"].smallInteger(0, 0);
   shortfall.level = field["level"].text();
@@ -165,10 +165,10 @@ std::optional<model::Pending> readPending(const Field& field) {
 
 void readHistory(const Field& field, model::JobStatus& status) {
   const Field delays = field["delays"];
-  status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, kMost));
-  status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, kMost));
-  status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, kMost);
-  status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, kMost);
+  status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, kMax));
+  status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, kMax));
+  status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, kMax);
+  status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, kMax);
   status.service.updatedAt = field["service"]["updatedAt"].time().value_or(base::WallTime{});
   status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
   status.preemptions.byOtherQueues = field["preemptions"]["byOtherQueues"].smallInteger(0, 0);
@@ -185,11 +185,11 @@ model::Restarts readRestarts(const Field& field) {
     const int known = restarts.of(failure);
     if (known == 0) restarts.add(failure, false);
     for (auto& [each, total] : restarts.byClass) {
-      if (each == failure) total = std::min(known, kMostCount) + count.smallInteger(0, 0, kMostCount);
+      if (each == failure) total = std::min(known, kMaxCount) + count.smallInteger(0, 0, kMaxCount);
     }
   });
   restarts.counted = field["counted"].smallInteger(0, 0);
-  restarts.lossesInARow = field["lossesInARow"].smallInteger(0, 0, kMostCount);
+  restarts.lossesInARow = field["lossesInARow"].smallInteger(0, 0, kMaxCount);
   return restarts;
 }
 
@@ -197,17 +197,17 @@ model::ResizeStatus readResize(const Field& field) {
   model::ResizeStatus resize;
   if (!field.present()) return resize;
   if (const Field desired = field["desired"]; desired.present()) resize.desired = desired.smallInteger(0, 0);
-  resize.decidedBy = parseWord(kSizeOwners, field["decidedBy"].text()).value_or(resize.decidedBy);
+  resize.decidedBy = parseEnumName(kSizeOwners, field["decidedBy"].text()).value_or(resize.decidedBy);
   resize.message = field["message"].text();
-  resize.step = parseWord(kResizeSteps, field["step"].text()).value_or(resize.step);
+  resize.step = parseEnumName(kResizeSteps, field["step"].text()).value_or(resize.step);
   resize.deadline = field["deadline"].time();
   resize.cooldownUntil = field["cooldownUntil"].time();
-  resize.count = field["count"].integer(0, 0, kMost);
+  resize.count = field["count"].integer(0, 0, kMax);
   field["lastPauseMilliseconds"].forEachElement(
-      [&](const Field& pause) { resize.lastPauseMillis.push_back(pause.integer(0, 0, kMost)); });
+      [&](const Field& pause) { resize.lastPauseMillis.push_back(pause.integer(0, 0, kMax)); });
   field["speeds"].forEachElement([&](const Field& each) {
     resize.speeds.push_back(
-        {each["replicas"].smallInteger(0, 0), each["milliSamplesPerSecond"].integer(0, 0, kMost)});
+        {each["replicas"].smallInteger(0, 0), each["milliSamplesPerSecond"].integer(0, 0, kMax)});
   });
   return resize;
 }
@@ -232,13 +232,13 @@ model::JobStatus readJobStatus(const Field& field) {
   model::JobStatus status;
   status.phase = field["phase"].text();
   status.queue = model::QueueName(field["queue"].text());
-  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMost);
+  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMax);
   status.conditions = readConditions(field["conditions"]);
   status.roles = readRoles(field["roles"]);
   status.replicas = field["replicas"].smallInteger(0, 0);
   status.selector = field["selector"].text();
   status.ready = field["ready"].text();
-  status.gpus = field["gpus"].integer(0, 0, kMost);
+  status.gpus = field["gpus"].integer(0, 0, kMax);
   status.gang = readGang(field["gang"]);
   status.pending = readPending(field["pending"]);
   readHistory(field, status);

@@ -10,13 +10,13 @@ namespace {
 using model::JobSpec;
 
 // With spec.elastic, minAvailable is one more lower bound of the gang's size.
-std::string raiseLeast(JobSpec& spec, int least) {
+std::string raiseMinimum(JobSpec& spec, int minimum) {
   model::Elastic& elastic = *spec.elastic;
   const int others = spec.totalReplicas() - elastic.replicas;
-  if (least < others + elastic.minReplicas)
+  if (minimum < others + elastic.minReplicas)
     return fmt::format("spec.gang.minAvailable (with spec.elastic.minReplicas {} pods have to be there)",
                        others + elastic.minReplicas);
-  elastic.minReplicas = least - others;
+  elastic.minReplicas = minimum - others;
   return {};
 }
 
@@ -24,11 +24,11 @@ std::string raiseLeast(JobSpec& spec, int least) {
 
 std::string readLateMembers(JobSpec& spec) {
   if (!spec.minAvailable) return {};
-  const int least = *spec.minAvailable;
+  const int minimum = *spec.minAvailable;
   spec.minAvailable.reset();
   if (spec.plan.automatic) return {};
-  if (spec.elastic) return raiseLeast(spec, least);
-  const int asked = spec.totalReplicas() - least;
+  if (spec.elastic) return raiseMinimum(spec, minimum);
+  const int asked = spec.totalReplicas() - minimum;
   if (asked <= 0) return {};
   if (spec.framework == model::Framework::kMpi || spec.framework == model::Framework::kHorovod)
     return "spec.gang.minAvailable (its launcher begins on all hosts at once, so all pods have to be there)";

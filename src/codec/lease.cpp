@@ -34,13 +34,13 @@ base::Result<Lease> decodeLease(std::string text) {
   FieldErrors errors;
   const Field root(document->root(), errors);
   const Field spec = root["spec"];
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   // Trainyard never writes negative numbers, but they must not make the object unreadable.
   Lease lease{.record = {.holderIdentity = spec["holderIdentity"].string(),
-                         .leaseDurationSeconds = spec["leaseDurationSeconds"].integer(0, -kMost, kMost),
+                         .leaseDurationSeconds = spec["leaseDurationSeconds"].integer(0, -kMax, kMax),
                          .acquireTime = spec["acquireTime"].string(),
                          .renewTime = spec["renewTime"].string(),
-                         .leaseTransitions = spec["leaseTransitions"].integer(0, -kMost, kMost)},
+                         .leaseTransitions = spec["leaseTransitions"].integer(0, -kMax, kMax)},
               .text = {}};
   (void)root["metadata"]["resourceVersion"].required();
   if (errors.any()) return base::fail(base::ErrorCode::kInvalid, "Lease: " + errors.first());

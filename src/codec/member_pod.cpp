@@ -275,7 +275,7 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   if (!pod.job.spec.priorityClassName.empty())
     out.member("priorityClassName", pod.job.spec.priorityClassName);
   if (!context.schedulerName.empty()) out.member("schedulerName", context.schedulerName);
-  if (pod.job.spec.mayHaveMates()) out.member("subdomain", serviceName(pod.job));
+  if (pod.job.spec.mayHavePeers()) out.member("subdomain", serviceName(pod.job));
   if (context.gated) {
     out.key("schedulingGates")
         .beginArray()

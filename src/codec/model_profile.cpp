@@ -17,20 +17,20 @@ namespace {
 using model::GradientExchange;
 using model::ModelProfile;
 
-constexpr std::int64_t kMostParameters = 100'000'000'000'000;   // 10^14
-constexpr std::int64_t kMostFlops = 1'000'000'000'000'000'000;  // 10^18
-constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;      // 10^15
-constexpr std::int64_t kMostSamples = 1'000'000'000'000'000;
-constexpr std::int64_t kMostBatch = 1'000'000'000;
-constexpr std::int64_t kMostMicros = 100'000'000'000;  // a step of one day
-constexpr std::int64_t kMostMilliSpeed = 1'000'000'000'000'000;
-constexpr int kMostParameterBytes = 64;
-constexpr int kMostLayers = 1'000'000;
-constexpr int kMostWorkers = 10'000;
-constexpr std::size_t kMostMeasurements = 1'000;
-constexpr std::size_t kMostTypes = 32;
+constexpr std::int64_t kMaxParameters = 100'000'000'000'000;   // 10^14
+constexpr std::int64_t kMaxFlops = 1'000'000'000'000'000'000;  // 10^18
+constexpr std::int64_t kMaxBytes = 1'000'000'000'000'000;      // 10^15
+constexpr std::int64_t kMaxSamples = 1'000'000'000'000'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000;
+constexpr std::int64_t kMaxMicros = 100'000'000'000;  // a step of one day
+constexpr std::int64_t kMaxMilliSpeed = 1'000'000'000'000'000;
+constexpr int kMaxParameterBytes = 64;
+constexpr int kMaxLayers = 1'000'000;
+constexpr int kMaxWorkers = 10'000;
+constexpr std::size_t kMaxMeasurements = 1'000;
+constexpr std::size_t kMaxTypes = 32;
 // The limit for all measurements together: each node is a term of the fit, which delays a cycle.
-constexpr std::size_t kMostNodes = 4'096;
+constexpr std::size_t kMaxNodes = 4'096;
 constexpr int kMicroDigits = 1'000;
 
 constexpr std::array<std::string_view, 17> kFields{"name",
@@ -107,11 +107,11 @@ void readSpeeds(const Field& list, ModelProfile& profile) {
   if (!list.present()) return;
   list.forEachElement([&](const Field& each) {
     refuseOthers(each, kSpeedFields);
-    profile.speeds.push_back({std::string(each["gpuType"].required()),
-                              readThousandths(each["samplesPerSecond"], kMostMilliSpeed)});
+    profile.speeds.push_back(
+        {std::string(each["gpuType"].required()), readThousandths(each["samplesPerSecond"], kMaxMilliSpeed)});
   });
-  if (profile.speeds.size() > kMostTypes)
-    list.complain(fmt::format("must not name more than {} types", kMostTypes));
+  if (profile.speeds.size() > kMaxTypes)
+    list.complain(fmt::format("must not name more than {} types", kMaxTypes));
 }
 
 void readMeasurements(const Field& list, ModelProfile& profile) {
@@ -123,22 +123,22 @@ void readMeasurements(const Field& list, ModelProfile& profile) {
     const Field workers = each["workersPerNode"];
     if (!workers.present()) return workers.complain("is required");
     workers.forEachElement(
-        [&](const Field& node) { step.workers.push_back(node.smallInteger(1, 1, kMostWorkers)); });
-    if (step.workers.empty() || step.workers.size() > kMostNodes)
-      workers.complain(fmt::format("needs 1 to {} nodes", kMostNodes));
+        [&](const Field& node) { step.workers.push_back(node.smallInteger(1, 1, kMaxWorkers)); });
+    if (step.workers.empty() || step.workers.size() > kMaxNodes)
+      workers.complain(fmt::format("needs 1 to {} nodes", kMaxNodes));
     nodes += step.workers.size();
-    step.servers = each["servers"].smallInteger(0, 0, kMostWorkers);
-    step.batchPerWorker = readWhole(each["batchPerWorker"], 0, 1, kMostBatch);
+    step.servers = each["servers"].smallInteger(0, 0, kMaxWorkers);
+    step.batchPerWorker = readWhole(each["batchPerWorker"], 0, 1, kMaxBatch);
     if (!each["batchPerWorker"].present()) each["batchPerWorker"].complain("is required");
-    step.stepNanos = readWhole(each["stepMicroseconds"], 0, 1, kMostMicros) * kMicroDigits;
+    step.stepNanos = readWhole(each["stepMicroseconds"], 0, 1, kMaxMicros) * kMicroDigits;
     if (!each["stepMicroseconds"].present()) each["stepMicroseconds"].complain("is required");
     step.gpuType = each["gpuType"].text();
     profile.measurements.push_back(std::move(step));
   });
-  if (profile.measurements.size() > kMostMeasurements)
-    list.complain(fmt::format("must not have more than {} steps", kMostMeasurements));
-  if (nodes > kMostNodes)
-    list.complain(fmt::format("must not have more than {} nodes in all, has {}", kMostNodes, nodes));
+  if (profile.measurements.size() > kMaxMeasurements)
+    list.complain(fmt::format("must not have more than {} steps", kMaxMeasurements));
+  if (nodes > kMaxNodes)
+    list.complain(fmt::format("must not have more than {} nodes in all, has {}", kMaxNodes, nodes));
 }
 
 void addKnown(ModelProfile& profile) {
@@ -177,17 +177,17 @@ ModelProfile readModelProfile(const Field& field) {
   if (!field.present()) return profile;
   refuseOthers(field, kFields);
   profile.name = field["name"].text();
-  profile.parameters = readWhole(field["parameters"], 0, 1, kMostParameters);
-  profile.bytesPerParameter = field["bytesPerParameter"].smallInteger(4, 1, kMostParameterBytes);
-  profile.largestTensorBytes = readWhole(field["largestTensorBytes"], 0, 1, kMostBytes);
-  profile.layers = field["layers"].smallInteger(0, 1, kMostLayers);
-  profile.flopsPerSample = readWhole(field["flopsPerSample"], 0, 1, kMostFlops);
-  profile.batchSize = readWhole(field["batchSize"], 0, 1, kMostBatch);
-  profile.batchPerWorker = readWhole(field["batchPerWorker"], 0, 1, kMostBatch);
-  profile.maxBatchPerWorker = readWhole(field["maxBatchPerWorker"], 0, 1, kMostBatch);
-  profile.samples = readWhole(field["samples"], 0, 1, kMostSamples);
-  profile.sampleBytes = readWhole(field["sampleBytes"], 0, 1, kMostBytes);
-  profile.inputBytesPerSecond = readWhole(field["inputBytesPerSecond"], 0, 1, kMostBytes);
+  profile.parameters = readWhole(field["parameters"], 0, 1, kMaxParameters);
+  profile.bytesPerParameter = field["bytesPerParameter"].smallInteger(4, 1, kMaxParameterBytes);
+  profile.largestTensorBytes = readWhole(field["largestTensorBytes"], 0, 1, kMaxBytes);
+  profile.layers = field["layers"].smallInteger(0, 1, kMaxLayers);
+  profile.flopsPerSample = readWhole(field["flopsPerSample"], 0, 1, kMaxFlops);
+  profile.batchSize = readWhole(field["batchSize"], 0, 1, kMaxBatch);
+  profile.batchPerWorker = readWhole(field["batchPerWorker"], 0, 1, kMaxBatch);
+  profile.maxBatchPerWorker = readWhole(field["maxBatchPerWorker"], 0, 1, kMaxBatch);
+  profile.samples = readWhole(field["samples"], 0, 1, kMaxSamples);
+  profile.sampleBytes = readWhole(field["sampleBytes"], 0, 1, kMaxBytes);
+  profile.inputBytesPerSecond = readWhole(field["inputBytesPerSecond"], 0, 1, kMaxBytes);
   profile.synchronous = field["synchronous"].boolean(true);
   profile.exchange = readExchange(field["exchange"]);
   readSpeeds(field["speeds"], profile);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kAttemptLabel = "trainyard.dev/attempt";
 // A name that no scheduler uses: kube-scheduler ignores pods of other schedulers.
 constexpr std::string_view kNoScheduler = "trainyard.dev-nobody";
-constexpr int kMostAttempts = 1'000'000;
+constexpr int kMaxAttempts = 1'000'000;
 
 model::NodesRequest readNodesRequest(const Field& root) {
   const Field meta = root["metadata"];
@@ -32,7 +32,7 @@ model::NodesRequest readNodesRequest(const Field& root) {
   });
   const std::string_view attempt = meta["labels"][kAttemptLabel].text("1");
   std::from_chars(attempt.data(), attempt.data() + attempt.size(), request.attempt);
-  request.attempt = std::clamp(request.attempt, 1, kMostAttempts);
+  request.attempt = std::clamp(request.attempt, 1, kMaxAttempts);
   request.created = meta["creationTimestamp"].time().value_or(base::WallTime{});
   request.conditions = readConditions(root["status"]["conditions"]);
   return request;

@@ -15,7 +15,7 @@
 #include "codec/pod_template.h"
 #include "model/limits.h"
 #include "model/names.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::codec {
 namespace {
@@ -36,7 +36,7 @@ std::set<std::string> valuesOf(const Field& expression) {
 
 // Returns true if the selector exceeds the limit of a job. The API server accepts a hundred thousand values.
 bool isLong(const Field& selector) {
-  return wordsIn(selector["matchExpressions"].value()) > model::limits::kSelectorValues;
+  return countExpressions(selector["matchExpressions"].value()) > model::limits::kSelectorValues;
 }
 
 std::string hashed(std::string_view text) {

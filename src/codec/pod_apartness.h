@@ -8,7 +8,7 @@
 #include "model/job.h"
 
 // Decides which pods must not share a node: required anti-affinity of a role's members with host name
-// topology. It is counted as a resource of which every node has one (model/one_a_node.h). Other required
+// topology. It is counted as a resource of which every node has one (model/one_per_node.h). Other required
 // relations between pods are refused by name: the placement of the whole gang follows other rules.
 namespace trainyard::codec {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::codec {
 namespace {
@@ -21,9 +21,9 @@ bool isKnown(std::string_view name) {
   return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
 }
 
-// Exclusive amounts of a node have reserved names (model/one_a_node.h), which users may not request.
+// Exclusive amounts of a node have reserved names (model/one_per_node.h), which users may not request.
 bool isCounted(std::string_view name, CountedNames& names) {
-  if (model::isOneANode(name)) return false;
+  if (model::isOnePerNode(name)) return false;
   return isKnown(name) || (isCountedInPieces(name) && names.take(name));
 }
 

@@ -93,10 +93,11 @@ void checkContainers(const Field& spec) {
 }
 
 // Counts the values in node selector terms.
-std::size_t wordsOf(const JsonValue& terms) {
+std::size_t countTerms(const JsonValue& terms) {
   std::size_t words = 0;
   terms.forEachElement([&](JsonValue term) {
-    for (const std::string_view list : {"matchExpressions", "matchFields"}) words += wordsIn(term.find(list));
+    for (const std::string_view list : {"matchExpressions", "matchFields"})
+      words += countExpressions(term.find(list));
   });
   return words;
 }
@@ -106,7 +107,7 @@ std::size_t wordsOfSelectors(const JsonValue& terms) {
   std::size_t words = 0;
   terms.forEachElement([&](JsonValue term) {
     const JsonValue selector = term.find("labelSelector");
-    words += wordsIn(selector.find("matchExpressions"));
+    words += countExpressions(selector.find("matchExpressions"));
     selector.find("matchLabels").forEachMember([&](std::string_view, JsonValue) { ++words; });
   });
   return words;
@@ -114,7 +115,7 @@ std::size_t wordsOfSelectors(const JsonValue& terms) {
 
 }  // namespace
 
-std::size_t wordsIn(const JsonValue& expressions) {
+std::size_t countExpressions(const JsonValue& expressions) {
   std::size_t words = 0;
   expressions.forEachElement([&](JsonValue expression) {
     ++words;
@@ -130,7 +131,7 @@ void checkPodConstraints(const Field& spec) {
   checkAtMost(selector, membersOf(selector), model::limits::kSelectorValues, "labels");
   const Field terms =
       spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
-  checkAtMost(terms, elementsOf(terms) + wordsOf(terms.value()), model::limits::kSelectorValues,
+  checkAtMost(terms, elementsOf(terms) + countTerms(terms.value()), model::limits::kSelectorValues,
               "terms, expressions and values");
   std::size_t preferred = 0;
   const Field preferences =
@@ -139,7 +140,7 @@ void checkPodConstraints(const Field& spec) {
     ++preferred;
     const JsonValue term = each.find("preference");
     for (const std::string_view list : {"matchExpressions", "matchFields"})
-      preferred += wordsIn(term.find(list));
+      preferred += countExpressions(term.find(list));
   });
   checkAtMost(preferences, preferred, model::limits::kSelectorValues, "terms, expressions and values");
   const Field apart = spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];

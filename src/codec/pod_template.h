@@ -13,7 +13,7 @@ namespace trainyard::codec {
 void checkPodTemplate(const Field& podTemplate, std::string_view priorityClassName);
 
 // The number of keys and values in a selector's expressions: each is compared with every node.
-[[nodiscard]] std::size_t wordsIn(const JsonValue& expressions);
+[[nodiscard]] std::size_t countExpressions(const JsonValue& expressions);
 
 // Complains if a PodSpec has more node constraints than can be compared with each node (model/limits.h).
 void checkPodConstraints(const Field& podSpec);

@@ -27,7 +27,7 @@ constexpr milliseconds kYear = std::chrono::hours(8760);
 constexpr std::size_t kMaxLevels = 8;
 constexpr std::size_t kMaxGpuResources = 32;
 constexpr std::size_t kMaxShapeCosts = 1'000;
-constexpr std::int64_t kMost = 1'000'000;
+constexpr std::int64_t kMax = 1'000'000;
 
 // Keeps `into`, which is the default, if the key is absent.
 void readDuration(const YamlField& field, milliseconds& into, milliseconds least = milliseconds(0)) {
@@ -201,8 +201,8 @@ void readShapeCosts(const YamlField& field, std::vector<model::ShapeCost>& into)
       if (!each.section(key).present()) each.complain(fmt::format("needs {}", key));
     }
     model::ShapeCost cost;
-    readInteger(each["nodes"], cost.nodes, 1, kMost);
-    readInteger(each["gpusPerNode"], cost.gpusPerNode, 1, kMost);
+    readInteger(each["nodes"], cost.nodes, 1, kMax);
+    readInteger(each["gpusPerNode"], cost.gpusPerNode, 1, kMax);
     readThousandths(each["slowdown"], cost.slowdownPermille, 100, 100'000,
                     "must be a factor from 0.1 to 100 such as 1.25");
     const bool again = std::any_of(into.begin(), into.end(), [&](const model::ShapeCost& earlier) {
@@ -285,7 +285,7 @@ void readProvisioning(const YamlField& field, model::ProvisioningPolicy& into) {
   if (const YamlField with = field["with"]; with.present()) {
     const std::string_view name = with.text();
     if (name == "Nothing") {
-      into.by = model::ProvisioningBy::kNobody;
+      into.by = model::ProvisioningBy::kDisabled;
     } else if (name == "ProvisioningRequest") {
       into.by = model::ProvisioningBy::kProvisioningRequest;
     } else if (name == "PlaceholderPods") {
@@ -302,8 +302,8 @@ void readProvisioning(const YamlField& field, model::ProvisioningPolicy& into) {
   readDuration(field["after"], into.after);
   readDuration(field["giveUpAfter"], into.giveUpAfter, std::chrono::seconds(1));
   readDuration(field["retryAfter"], into.retryAfter, std::chrono::seconds(1));
-  constexpr std::int64_t kMostJobs = 1'000;
-  readInteger(field["maxJobs"], into.maxJobs, 1, kMostJobs);
+  constexpr std::int64_t kMaxJobs = 1'000;
+  readInteger(field["maxJobs"], into.maxJobs, 1, kMaxJobs);
 }
 
 model::Policy readPolicy(const YamlField& root) {
@@ -330,7 +330,7 @@ model::Policy readPolicy(const YamlField& root) {
   readBoolean(root["requireQueue"], policy.requireQueue);
   const YamlField failures = root.section("failures");
   failures.expectKeys({"rules", "suspectAfter", "suspectFor"});
-  readInteger(failures["suspectAfter"], policy.failures.suspectAfter, 0, kMost);
+  readInteger(failures["suspectAfter"], policy.failures.suspectAfter, 0, kMax);
   readDuration(failures["suspectFor"], policy.failures.suspectFor);
   readFailureRules(failures.section("rules"), policy.failureRules);
   readPreflight(root.section("preflight"), policy.preflight);

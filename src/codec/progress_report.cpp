@@ -16,15 +16,15 @@ namespace {
 using model::Progress;
 
 // Larger than any training reaches, and exact as a double.
-constexpr double kMostSteps = 1e15;
-constexpr double kMostSamplesPerSecond = 1e12;
+constexpr double kMaxSteps = 1e15;
+constexpr double kMaxSamplesPerSecond = 1e12;
 constexpr double kLongestRemaining = 10.0 * 365 * 86'400;
-constexpr double kMostReplicas = 100'000;
+constexpr double kMaxReplicas = 100'000;
 constexpr double kLongestStep = 1e6;  // seconds
-constexpr std::size_t kMostRanks = 4'096;
-constexpr int kMostSlowdown = 1'000'000;
+constexpr std::size_t kMaxRanks = 4'096;
+constexpr int kMaxSlowdown = 1'000'000;
 // As in the schema.
-constexpr std::size_t kMostMetrics = 32;
+constexpr std::size_t kMaxMetrics = 32;
 constexpr std::size_t kLongestName = 63;
 constexpr std::size_t kLongestValue = 64;
 
@@ -58,10 +58,10 @@ bool takeRanks(const JsonValue& ranks, Progress& progress) {
     int rank = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), rank);
     const bool isRank = error == std::errc() && end == name.data() + name.size() && rank >= 0 &&
-                        rank < static_cast<int>(kMostReplicas);
+                        rank < static_cast<int>(kMaxReplicas);
     const auto seconds = numberIn(value, 0, kLongestStep);
     if (!isRank || !seconds) return;
-    tooMany = tooMany || times.size() == kMostRanks;
+    tooMany = tooMany || times.size() == kMaxRanks;
     if (!tooMany) times.emplace_back(*seconds, -rank);  // of equal times the lower rank
   });
   if (times.size() < 2 || tooMany) return false;
@@ -69,8 +69,8 @@ bool takeRanks(const JsonValue& ranks, Progress& progress) {
   const double median = times[(times.size() - 1) / 2].first;
   const auto& [slowest, rank] = times.back();
   progress.slowestRank = -rank;
-  const double slowdown = median > 0 ? slowest / median * 1000 : slowest > 0 ? kMostSlowdown : 1000;
-  progress.slowdownPermille = static_cast<int>(std::lround(std::min<double>(slowdown, kMostSlowdown)));
+  const double slowdown = median > 0 ? slowest / median * 1000 : slowest > 0 ? kMaxSlowdown : 1000;
+  progress.slowdownPermille = static_cast<int>(std::lround(std::min<double>(slowdown, kMaxSlowdown)));
   return true;
 }
 
@@ -93,7 +93,7 @@ bool takeMetric(std::string_view name, const JsonValue& value, Progress& progres
     at->second = std::move(text);
     return true;
   }
-  if (progress.metrics.size() >= kMostMetrics) return false;
+  if (progress.metrics.size() >= kMaxMetrics) return false;
   progress.metrics.emplace(at, std::string(name), std::move(text));
   return true;
 }
@@ -105,18 +105,18 @@ bool take(To& to, const std::optional<From>& value) {
 }
 
 bool takeField(std::string_view name, const JsonValue& value, base::WallTime at, Progress& progress) {
-  if (name == "step") return take(progress.step, wholeIn(value, 0, kMostSteps));
-  if (name == "totalSteps") return take(progress.totalSteps, wholeIn(value, 1, kMostSteps));
-  if (name == "noiseSamples") return take(progress.noiseSamples, wholeIn(value, 1, kMostSteps));
+  if (name == "step") return take(progress.step, wholeIn(value, 0, kMaxSteps));
+  if (name == "totalSteps") return take(progress.totalSteps, wholeIn(value, 1, kMaxSteps));
+  if (name == "noiseSamples") return take(progress.noiseSamples, wholeIn(value, 1, kMaxSteps));
   if (name == "remainingSeconds")
     return take(progress.remainingSeconds, wholeIn(value, 0, kLongestRemaining));
   if (name == "samplesPerSecond") {
-    const auto number = numberIn(value, 0, kMostSamplesPerSecond);
+    const auto number = numberIn(value, 0, kMaxSamplesPerSecond);
     if (number) progress.milliSamplesPerSecond = std::llround(*number * 1000);
     return number.has_value();
   }
   if (name == "replicas") {
-    const auto number = wholeIn(value, 1, kMostReplicas);
+    const auto number = wholeIn(value, 1, kMaxReplicas);
     if (number) progress.replicas = static_cast<int>(*number);
     return number.has_value();
   }

@@ -33,14 +33,14 @@ std::string textOf(const model::RunTimes& times) {
 std::vector<model::PastRun> readRuns(const Field& list) {
   std::vector<model::PastRun> runs;
   list.forEachElement([&](const Field& run) {
-    constexpr std::array<std::int64_t, 3> kMost{kLatest, kLongest, std::numeric_limits<std::uint32_t>::max()};
+    constexpr std::array<std::int64_t, 3> kMax{kLatest, kLongest, std::numeric_limits<std::uint32_t>::max()};
     std::array<std::int64_t, 3> numbers{};
     std::size_t count = 0;
     run.forEachElement([&](const Field& number) {
-      if (count < kMost.size()) numbers[count] = number.integer(-1, 0, kMost[count]);
+      if (count < kMax.size()) numbers[count] = number.integer(-1, 0, kMax[count]);
       ++count;
     });
-    if (count != kMost.size()) return run.complain("must be three numbers: submitted, ran, job");
+    if (count != kMax.size()) return run.complain("must be three numbers: submitted, ran, job");
     if (std::find(numbers.begin(), numbers.end(), -1) != numbers.end()) return;
     runs.push_back({base::WallTime(std::chrono::seconds(numbers[0])), std::chrono::seconds(numbers[1]),
                     static_cast<std::uint32_t>(numbers[2])});

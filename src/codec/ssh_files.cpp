@@ -4,7 +4,7 @@
 
 #include "codec/ssh_secret.h"
 #include "model/framework_files.h"
-#include "model/given_ports.h"
+#include "model/framework_ports.h"
 
 namespace trainyard::codec {
 namespace {

@@ -107,11 +107,11 @@ base::Error errorFromAnswer(int httpStatus, std::string_view body, std::string_v
   return errorFromStatus(Status{.code = httpStatus, .reason = "", .message = shortened(body)}, what);
 }
 
-bool saysTooLarge(const base::Error& error) {
+bool isTooLargeError(const base::Error& error) {
   return error.code == ErrorCode::kInvalid && isTooLarge(error.message);
 }
 
-std::string_view saidBy(const base::Error& error) {
+std::string_view serverMessage(const base::Error& error) {
   const std::string_view whole = error.message;
   if (error.reason.empty()) return whole;
   const std::string marker = fmt::format(" {}: ", error.reason);

@@ -37,10 +37,10 @@ struct Status {
 
 // Returns the API server's own text of such an error, without request, code and reason before it; those are
 // for logs, because users did not make the request. Returns the whole message of any other error.
-[[nodiscard]] std::string_view saidBy(const base::Error& error);
+[[nodiscard]] std::string_view serverMessage(const base::Error& error);
 
 // Returns true if the object exceeds the size limit of etcd: nothing was written, and a retry fails until it
 // is smaller.
-[[nodiscard]] bool saysTooLarge(const base::Error& error);
+[[nodiscard]] bool isTooLargeError(const base::Error& error);
 
 }  // namespace trainyard::codec

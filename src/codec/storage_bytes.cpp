@@ -12,10 +12,10 @@ std::int64_t readStorageBytes(const Field& quantity, StorageRounding rounding) {
   const auto text = quantity.value().string();
   // A number, or a value that is not a quantity; the latter is a complaint.
   const auto amount = text ? base::Quantity::parse(*text) : base::Result<base::Quantity>(quantity.quantity());
-  if (!amount) return kMostStorageBytes;
+  if (!amount) return kMaxStorageBytes;
   const std::int64_t bytes =
       rounding == StorageRounding::kUp ? amount->unitsRoundedUp() : amount->unitsRoundedDown();
-  return std::clamp<std::int64_t>(bytes, 0, kMostStorageBytes);
+  return std::clamp<std::int64_t>(bytes, 0, kMaxStorageBytes);
 }
 
 }  // namespace trainyard::codec

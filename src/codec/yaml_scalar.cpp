@@ -59,8 +59,8 @@ std::optional<std::string> readInteger(std::string_view text) {
   const auto [stopped, error] = std::from_chars(text.data(), end, value, base);
   if (text.empty() || error != std::errc() || stopped != end) return std::nullopt;
   // A number without sign may use all 64 bits.
-  constexpr std::uint64_t kMostSigned = INT64_MAX;
-  if (sign && value > kMostSigned + (negative ? 1 : 0)) return std::nullopt;
+  constexpr std::uint64_t kMaxSigned = INT64_MAX;
+  if (sign && value > kMaxSigned + (negative ? 1 : 0)) return std::nullopt;
   return fmt::format("{}{}", negative && value != 0 ? "-" : "", value);
 }
 
@@ -102,8 +102,8 @@ std::optional<std::string> readFloat(std::string_view text) {
   const double size = std::fabs(value);
   const auto format = size != 0 && (size < kSmall || size >= kLarge) ? std::chars_format::scientific
                                                                      : std::chars_format::fixed;
-  constexpr std::size_t kMostCharacters = 64;
-  std::array<char, kMostCharacters> buffer{};
+  constexpr std::size_t kMaxCharacters = 64;
+  std::array<char, kMaxCharacters> buffer{};
   const auto [end, failed] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
   if (failed != std::errc()) return std::nullopt;
   return std::string(buffer.data(), end);

@@ -15,4 +15,4 @@
 #include "core/gang/orphans.h"
 #include "core/gang/outcome.h"
 #include "core/gang/settings.h"
-#include "core/gang/victims_place.h"
+#include "core/gang/victim_assignment.h"

@@ -12,7 +12,7 @@
 #include "core/place/gang_placer.h"
 #include "core/place/gpu_types.h"
 #include "core/place/job_notes.h"
-#include "core/place/more_places.h"
+#include "core/place/joining_members.h"
 #include "core/place/node_refusals.h"
 #include "core/place/place.h"
 #include "core/place/placement_cache.h"

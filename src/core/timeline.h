@@ -8,7 +8,7 @@
 #include "core/timeline/earliest_fit.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/expected_starts.h"
-#include "core/timeline/freed_places.h"
 #include "core/timeline/limit_hold.h"
 #include "core/timeline/limit_starts.h"
+#include "core/timeline/recently_freed.h"
 #include "core/timeline/reservation.h"

@@ -59,15 +59,15 @@ ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
       queues(std::move(decoders.queue), log),
       priorityClasses(std::move(decoders.priorityClass), log),
       namespaces(std::move(decoders.ns), log) {
-  tellOfUncounted(nodes, log);
-  tellOfUncounted(pods, log);
+  warnOfUncounted(nodes, log);
+  warnOfUncounted(pods, log);
 }
 
 template <typename T>
-void ClusterCache::tellOfUncounted(ObjectCache<T>& objects, const base::Logger& log) {
-  objects.onChange([log, told = false](const auto&, const auto& after) mutable {
-    if (told || !after || after->uncountedResources == 0) return;
-    told = true;
+void ClusterCache::warnOfUncounted(ObjectCache<T>& objects, const base::Logger& log) {
+  objects.onChange([log, warned = false](const auto&, const auto& after) mutable {
+    if (warned || !after || after->uncountedResources == 0) return;
+    warned = true;
     std::string name;
     if constexpr (requires { after->key; }) {
       name = fmt::format("{}", after->key);

@@ -113,7 +113,7 @@ class ClusterCache {
  private:
   // Logs once per kind, with the first object, that not all resources of its objects are counted.
   template <typename T>
-  void tellOfUncounted(ObjectCache<T>& objects, const base::Logger& log);
+  void warnOfUncounted(ObjectCache<T>& objects, const base::Logger& log);
 };
 
 }  // namespace trainyard::kube

@@ -62,14 +62,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
 
   void record(const ObjectRef& regarding, EventType type, std::string_view reason, std::string_view action,
               std::string_view note) {
-    note = base::cutText(note, model::limits::kEventNote);
+    note = base::cutText(note, model::limits::kMaxEventNote);
     const std::string_view typeName = type == EventType::kWarning ? "Warning" : "Normal";
     const std::string key =
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.ns, regarding.name, regarding.uid,
                     regarding.kind, regarding.apiVersion, typeName, reason, action, note);
     auto at = series_.find(key);
     if (at == series_.end()) {
-      if (!hasRoom(regarding.ns)) {
+      if (!mayAddSeries(regarding.ns)) {
         drop(1);
         return;
       }
@@ -91,7 +91,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<Impl> {
 
  private:
   // A namespace may use at most half of the capacity that others leave free, so that a new one has some.
-  [[nodiscard]] bool hasRoom(const std::string& ns) const {
+  [[nodiscard]] bool mayAddSeries(const std::string& ns) const {
     const auto found = held_.find(ns);
     const Held held = found == held_.end() ? Held() : found->second;
     return pending_ + held.pending < options_.maxPending && series_.size() + held.series < kMaxSeries;

@@ -262,7 +262,7 @@ class ObjectCache final : public ReflectorSink {
   void report(const base::Error& error, std::string_view text = {}) {
     ++undecodable_;
     const auto meta = codec::decodeObjectMeta(text);
-    if (undecodableNames_.size() < kMostNamed)
+    if (undecodableNames_.size() < kMaxNamed)
       undecodableNames_.insert(fmt::format("{} {}{}{}: {}", Traits::kKind, meta ? meta->ns : "",
                                            meta && !meta->ns.empty() ? "/" : "", meta ? meta->name : "?",
                                            error.message));
@@ -398,7 +398,7 @@ class ObjectCache final : public ReflectorSink {
   std::map<Key, Forgotten> forgotten_;  // reported as not found; the watch is behind that version
   std::map<Key, Pointer> listed_;       // of the pages of the list in progress
   std::size_t undecodable_ = 0;
-  static constexpr std::size_t kMostNamed = 16;
+  static constexpr std::size_t kMaxNamed = 16;
   std::set<std::string> undecodableNames_;
 };
 

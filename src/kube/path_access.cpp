@@ -10,7 +10,7 @@ namespace trainyard::kube {
 using base::ErrorCode;
 
 PathAccess::PathAccess(ApiClient& api, base::Executor& executor, std::string path)
-    : api_(api), executor_(executor), path_(std::move(path)), strangers_(kStrangers, executor) {}
+    : api_(api), executor_(executor), path_(std::move(path)), unknownTokens_(kUnknownTokenRate, executor) {}
 
 PathAccess::~PathAccess() {
   *alive_ = false;
@@ -34,7 +34,7 @@ void PathAccess::check(const std::string& token, std::function<bool()> gone, Don
   wait(entry, std::move(gone), std::move(done));
   if (std::exchange(entry->asking, true)) return;
   if (entry->good) return ask(entry);
-  strangers_.acquire([this, entry] { turn(entry); });
+  unknownTokens_.acquire([this, entry] { turn(entry); });
 }
 
 PathAccess::EntryPtr PathAccess::entryOf(const std::string& token) {
@@ -43,14 +43,14 @@ PathAccess::EntryPtr PathAccess::entryOf(const std::string& token) {
     found->second->used = executor_.now();
     return found->second;
   }
-  if (entries_.size() >= kMostTokens && !makeRoom()) return nullptr;
+  if (entries_.size() >= kMaxTokens && !evictOne()) return nullptr;
   auto entry = std::make_shared<Entry>(Entry{.token = token, .used = executor_.now()});
   entries_.emplace(token, entry);
   return entry;
 }
 
 // An accepted token stays while it is in use; otherwise tokens under review could fill the whole table.
-bool PathAccess::makeRoom() {
+bool PathAccess::evictOne() {
   const base::Instant now = executor_.now();
   const auto stays = [&](const Entry& entry) {
     return entry.asking || (entry.good && now - entry.used < kGoodStays);

@@ -22,9 +22,9 @@ namespace trainyard::kube {
 // SubjectAccessReview. A positive verdict is valid for kYesLives, a negative one for kNoLives. A failed
 // review is an error, never a positive verdict.
 //
-// All unknown tokens together share kStrangers reviews, which bounds the cost of a flood of wrong tokens for
-// the API server. A token that was accepted last time does not wait behind them, and is not evicted for them
-// while it is in use. Otherwise the least recently used token is evicted.
+// All unknown tokens together share kUnknownTokenRate reviews, which bounds the cost of a flood of wrong
+// tokens for the API server. A token that was accepted last time does not wait behind them, and is not
+// evicted for them while it is in use. Otherwise the least recently used token is evicted.
 //
 // Runs on the executor's thread, except remembered(). Tokens are kept in memory only, as keys, and are never
 // written.
@@ -33,8 +33,8 @@ class PathAccess {
   static constexpr std::chrono::minutes kYesLives{5};
   static constexpr std::chrono::seconds kNoLives{10};
   static constexpr std::chrono::minutes kGoodStays{10};
-  static constexpr std::size_t kMostTokens = 64;
-  static constexpr RateLimit kStrangers{.perSecond = 10, .burst = 20};
+  static constexpr std::size_t kMaxTokens = 64;
+  static constexpr RateLimit kUnknownTokenRate{.perSecond = 10, .burst = 20};
   static constexpr std::chrono::seconds kPatience{5};  // then the caller gets an error
 
   // Success: allowed. kUnauthorized: unknown token. kForbidden: denied. kThrottled: too many requests.
@@ -70,7 +70,7 @@ class PathAccess {
   using EntryPtr = std::shared_ptr<Entry>;
 
   [[nodiscard]] EntryPtr entryOf(const std::string& token);
-  [[nodiscard]] bool makeRoom();
+  [[nodiscard]] bool evictOne();
   void wait(const EntryPtr& entry, std::function<bool()> gone, Done done);
   void turn(const EntryPtr& entry);
   void ask(const EntryPtr& entry);
@@ -79,7 +79,7 @@ class PathAccess {
   ApiClient& api_;
   base::Executor& executor_;
   const std::string path_;
-  RateLimiter strangers_;
+  RateLimiter unknownTokens_;
   mutable std::mutex mutex_;  // guards the table and what remembered() reads of its entries
   std::unordered_map<std::string, EntryPtr> entries_;  // by token
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

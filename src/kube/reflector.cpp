@@ -32,9 +32,9 @@ constexpr std::int64_t kMaxSpreadMs = 800;
 // Watches that may fail in a row without a line before the resourceVersion itself is suspected.
 constexpr int kMaxFailedWatches = 5;
 // The limit of one page: about ten of the largest objects that the API server accepts.
-constexpr std::size_t kMostObjectBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxObjectBytes = std::size_t{16} << 20;
 // The limit of an unpaged list, used if paging took too long.
-constexpr std::size_t kMostListBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxListBytes = std::size_t{64} << 20;
 constexpr int kShrink = 4;
 
 }  // namespace
@@ -49,7 +49,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
         rng_(rng),
         log_(std::move(log)),
         sink_(sink),
-        backoff_({.cap = options_.mostDelay}, rng_.split()),
+        backoff_({.cap = options_.maxDelay}, rng_.split()),
         pageSize_(options_.pageSize) {}
 
   void start() {
@@ -99,8 +99,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     ApiRequest request{.path = options_.type.collection(),
                        .query = options_.selectors,
                        .timeout = kListTimeout,
-                       .maxAnswerBytes = unpaged_         ? kMostListBytes
-                                         : pageSize_ == 1 ? std::max(kMostObjectBytes, options_.pageBytes)
+                       .maxAnswerBytes = unpaged_         ? kMaxListBytes
+                                         : pageSize_ == 1 ? std::max(kMaxObjectBytes, options_.pageBytes)
                                                           : options_.pageBytes};
     if (!unpaged_) request.query.emplace_back("limit", fmt::to_string(pageSize_));
     if (!continueToken.empty()) request.query.emplace_back("continue", continueToken);

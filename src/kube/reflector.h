@@ -38,12 +38,12 @@ struct ReflectorOptions {
   ResourceType type;
   Query selectors = {};  // labelSelector, fieldSelector
   int pageSize = 500;
-  std::size_t pageBytes = std::size_t{16} << 20;                 // of a page with several objects
-  base::Instant::duration mostDelay = std::chrono::seconds(30);  // between two attempts
+  std::size_t pageBytes = std::size_t{16} << 20;                // of a page with several objects
+  base::Instant::duration maxDelay = std::chrono::seconds(30);  // between two attempts
 };
 
 // Lists, then watches, for ever: paging, bookmarks, resuming from the last resourceVersion, a new list on
-// 410, and back-off from 0.8 s to `mostDelay` with jitter on failures. The first list is consistent
+// 410, and back-off from 0.8 s to `maxDelay` with jitter on failures. The first list is consistent
 // (resourceVersion unset), so that a program never starts from a state that another replica has already left.
 // A page larger than `pageBytes` is requested again with fewer objects, and page sizes grow again while
 // objects are small.

@@ -12,12 +12,12 @@ namespace {
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 constexpr std::string_view kTokenId = "authentication.kubernetes.io/credential-id";
-constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 10;
+constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 10;
 
 void post(ApiClient& api, const char* path, std::string body,
           std::function<void(base::Result<std::string>)> done) {
   ApiRequest request{.method = net::Method::kPost, .path = path, .body = std::move(body)};
-  request.maxAnswerBytes = kMostAnswerBytes;
+  request.maxAnswerBytes = kMaxAnswerBytes;
   request.review = true;
   api.request(std::move(request), [done = std::move(done)](base::Result<ApiResponse> result) {
     if (!result) return done(base::fail(base::ErrorCode::kUnavailable, result.error().message));

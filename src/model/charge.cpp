@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "model/gang_size.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::model {
 
@@ -53,14 +53,14 @@ Charge makeCharge(const JobSpec& spec, QueueName queue, int priority) {
     Resources requests = role.shape.requests;
     const auto extended = requests.extendedAll();
     for (const auto& [name, amount] : extended) {
-      if (isOneANode(name)) requests.setExtended(name, 0);
+      if (isOnePerNode(name)) requests.setExtended(name, 0);
     }
     charge.members.push_back({role.name, std::move(requests)});
   }
   return charge;
 }
 
-bool sameToItsQueue(const Job& job, const QueueName& queue) {
+bool sameCharge(const Job& job, const QueueName& queue) {
   const auto& charge = job.status.gang.charge;
   if (!charge) return true;
   const Charge now = makeCharge(job.spec, queue, charge->priority);

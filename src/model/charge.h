@@ -26,6 +26,6 @@ namespace trainyard::model {
 
 // Returns true if a placed gang could restart with its current spec without a change for its queue: charged
 // to `queue`, with as many members that request no more. Otherwise it has to wait as any other job.
-[[nodiscard]] bool sameToItsQueue(const Job& job, const QueueName& queue);
+[[nodiscard]] bool sameCharge(const Job& job, const QueueName& queue);
 
 }  // namespace trainyard::model

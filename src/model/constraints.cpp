@@ -22,7 +22,7 @@ const std::string* Labels::find(std::string_view key) const {
 
 namespace {
 
-std::size_t wordsOf(const std::vector<NodeSelectorTerm>& terms) {
+std::size_t countTerms(const std::vector<NodeSelectorTerm>& terms) {
   std::size_t words = 0;
   for (const NodeSelectorTerm& term : terms) {
     words += term.fields.size();
@@ -33,14 +33,14 @@ std::size_t wordsOf(const std::vector<NodeSelectorTerm>& terms) {
 
 }  // namespace
 
-std::size_t selectorWords(const PodShape& shape) {
-  return shape.nodeSelector.entries().size() + (shape.affinity ? wordsOf(*shape.affinity) : 0) +
-         wordsOf(shape.preferred);
+std::size_t selectorTerms(const PodShape& shape) {
+  return shape.nodeSelector.entries().size() + (shape.affinity ? countTerms(*shape.affinity) : 0) +
+         countTerms(shape.preferred);
 }
 
-std::size_t constraintWords(const PodShape& shape) {
-  std::size_t words = selectorWords(shape) + shape.tolerations.size();
-  for (const auto& terms : shape.volumeAffinity) words += wordsOf(terms);
+std::size_t constraintTerms(const PodShape& shape) {
+  std::size_t words = selectorTerms(shape) + shape.tolerations.size();
+  for (const auto& terms : shape.volumeAffinity) words += countTerms(terms);
   return words;
 }
 

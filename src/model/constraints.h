@@ -87,8 +87,8 @@ struct PodShape {
 };
 
 // The number of keys and values to compare with a node's labels: node selector and all node affinity.
-[[nodiscard]] std::size_t selectorWords(const PodShape& shape);
-// selectorWords() plus those of tolerations and of volumes' node constraints.
-[[nodiscard]] std::size_t constraintWords(const PodShape& shape);
+[[nodiscard]] std::size_t selectorTerms(const PodShape& shape);
+// selectorTerms() plus those of tolerations and of volumes' node constraints.
+[[nodiscard]] std::size_t constraintTerms(const PodShape& shape);
 
 }  // namespace trainyard::model

@@ -18,7 +18,7 @@ int JobSpec::totalReplicas() const {
   return total;
 }
 
-bool JobSpec::mayHaveMates() const { return totalReplicas() > 1 || (elastic && elastic->maxReplicas > 1); }
+bool JobSpec::mayHavePeers() const { return totalReplicas() > 1 || (elastic && elastic->maxReplicas > 1); }
 
 const Role* JobSpec::findRole(std::string_view name) const {
   const auto at =
@@ -54,7 +54,7 @@ bool Job::conditionTrue(std::string_view type) const {
   return found != nullptr && found->status == ConditionStatus::kTrue;
 }
 
-std::string_view Pending::reasonWord() const {
+std::string_view Pending::reasonText() const {
   return reason == PendingReason::kOther ? std::string_view(otherReason) : toString(reason);
 }
 
@@ -67,7 +67,7 @@ std::string podName(std::string_view job, std::string_view role, int index) {
 }
 
 std::string memberHost(const Job& job, std::string_view role, int index) {
-  if (!job.spec.mayHaveMates()) return "localhost";
+  if (!job.spec.mayHavePeers()) return "localhost";
   return fmt::format("{}.{}.{}.svc", podName(job.key.name, role, index), job.key.name, job.key.ns);
 }
 

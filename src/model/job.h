@@ -144,7 +144,7 @@ struct JobSpec {
   [[nodiscard]] int startReplicas(const Role& role) const;
   [[nodiscard]] int totalReplicas() const;
   // Returns true if the job may ever have a second pod; a single pod needs neither DNS name nor member list.
-  [[nodiscard]] bool mayHaveMates() const;
+  [[nodiscard]] bool mayHavePeers() const;
   [[nodiscard]] const Role* findRole(std::string_view name) const;
 };
 
@@ -198,7 +198,7 @@ struct Pending {
   std::string needs = {};
 
   // The reason as status and messages show it.
-  [[nodiscard]] std::string_view reasonWord() const;
+  [[nodiscard]] std::string_view reasonText() const;
   friend bool operator==(const Pending&, const Pending&) = default;
 };
 

@@ -13,7 +13,7 @@ namespace trainyard::model {
 
 // Members of the role, and of all roles, as the gang's programs count them: with the missing ones, unless the
 // programs read their membership (model/membership.h).
-[[nodiscard]] int toldMembers(const Job& job, const Role& role);
-[[nodiscard]] int toldMembers(const Job& job);
+[[nodiscard]] int announcedMembers(const Job& job, const Role& role);
+[[nodiscard]] int announcedMembers(const Job& job);
 
 }  // namespace trainyard::model

@@ -20,7 +20,7 @@ inline constexpr std::size_t kTolerations = 128;
 inline constexpr std::size_t kSelectorValues = 1024;
 // In node selectors and node affinity of a job's roles together; equal values count once. To compare them
 // with all nodes is one uninterruptible step: `tools/bench hostile`.
-inline constexpr std::size_t kNodeWords = 256;
+inline constexpr std::size_t kMaxNodeTerms = 256;
 inline constexpr std::size_t kVolumeClaims = 64;
 
 // All pods of a job together, in written form: an eighth of etcd's default size.
@@ -41,7 +41,7 @@ inline constexpr int kMemberServices = 1'000;
 
 // Texts that the API server limits: a condition's message, an Event's note, and its other texts.
 inline constexpr std::size_t kConditionMessage = 32'768;
-inline constexpr std::size_t kEventNote = 1'024;
-inline constexpr std::size_t kEventWord = 128;
+inline constexpr std::size_t kMaxEventNote = 1'024;
+inline constexpr std::size_t kMaxEventField = 128;
 
 }  // namespace trainyard::model::limits

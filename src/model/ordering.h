@@ -14,10 +14,10 @@ enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
 
 struct OrderingTraits {
   Ordering ordering;
-  std::string_view name;  // in the policy file
-  bool byEstimate;        // orders only by jobs' own estimates
-  bool learns;            // without an estimate it uses values learnt from other jobs
-  bool takesTurns;        // a job ahead may preempt a running one after its time slice
+  std::string_view name;   // in the policy file
+  bool byEstimate;         // orders only by jobs' own estimates
+  bool learns;             // without an estimate it uses values learnt from other jobs
+  bool allowsTimeSlicing;  // a job ahead may preempt a running one after its time slice
 };
 
 inline constexpr std::array kOrderings{

@@ -36,7 +36,7 @@ std::optional<int> memberRank(const Job& job, std::string_view role, int index) 
   int before = 0;
   for (const Role* each : rankedRoles(job.spec)) {
     if (each->name == role) return before + index;
-    before += toldMembers(job, *each);
+    before += announcedMembers(job, *each);
   }
   return std::nullopt;
 }
@@ -44,7 +44,7 @@ std::optional<int> memberRank(const Job& job, std::string_view role, int index) 
 std::optional<std::pair<const Role*, int>> memberOfRank(const Job& job, int rank) {
   int before = 0;
   for (const Role* each : rankedRoles(job.spec)) {
-    const int members = toldMembers(job, *each);
+    const int members = announcedMembers(job, *each);
     if (rank >= before && rank - before < members) return std::pair(each, rank - before);
     before += members;
   }
@@ -55,7 +55,7 @@ bool sendsParameters(std::string_view role) { return role == "ps" || role == "se
 
 int groupSize(const Job& job) {
   int size = 0;
-  for (const Role* role : rankedRoles(job.spec)) size += toldMembers(job, *role);
+  for (const Role* role : rankedRoles(job.spec)) size += announcedMembers(job, *role);
   return size;
 }
 

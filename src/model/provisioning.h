@@ -13,7 +13,7 @@ namespace trainyard::model {
 
 // How nodes that do not exist yet are requested.
 enum class ProvisioningBy {
-  kNobody,
+  kDisabled,
   kProvisioningRequest,  // an object of autoscaling.x-k8s.io, which Cluster Autoscaler reads
   kPlaceholderPods,      // pods that never bind, for autoscalers that watch unschedulable pods: Karpenter
 };
@@ -21,7 +21,7 @@ enum class ProvisioningBy {
 // The part `provisioning` of the policy file, docs/autoscaling.md. It is separate from Policy because no plan
 // depends on it: the operator applies it to jobs that no plan can place.
 struct ProvisioningPolicy {
-  ProvisioningBy by = ProvisioningBy::kNobody;
+  ProvisioningBy by = ProvisioningBy::kDisabled;
   std::string className = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
   std::chrono::milliseconds after{10'000};         // pending time before nodes are requested
   std::chrono::milliseconds giveUpAfter{900'000};  // for nodes that do not arrive, or do not help

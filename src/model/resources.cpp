@@ -5,7 +5,7 @@
 
 #include "base/saturating.h"
 #include "model/gpu_resources.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::model {
 namespace {
@@ -16,8 +16,8 @@ Resources::Extended::const_iterator placeOf(const Resources::Extended& all, std:
 }
 
 // The amount to compare with a request: every node has one unit of each resource that only one pod may have.
-std::int64_t roomFor(const Resources& room, std::string_view name) {
-  return room.extended(name) + (isOneANode(name) ? 1 : 0);
+std::int64_t capacityFor(const Resources& capacity, std::string_view name) {
+  return capacity.extended(name) + (isOnePerNode(name) ? 1 : 0);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ bool Resources::covers(const Resources& wanted) const {
     return false;
   }
   return std::all_of(wanted.extended_.begin(), wanted.extended_.end(),
-                     [&](const auto& entry) { return fits(entry.second, roomFor(*this, entry.first)); });
+                     [&](const auto& entry) { return fits(entry.second, capacityFor(*this, entry.first)); });
 }
 
 std::optional<ResourceShortfall> Resources::shortfallFor(const Resources& wanted) const {
@@ -121,7 +121,8 @@ std::optional<ResourceShortfall> Resources::shortfallFor(const Resources& wanted
   }
   if (lacks(wanted.pods, pods)) return ResourceShortfall{"pods", wanted.pods, pods};
   for (const auto& [name, amount] : wanted.extended_) {
-    if (lacks(amount, roomFor(*this, name))) return ResourceShortfall{name, amount, roomFor(*this, name)};
+    if (lacks(amount, capacityFor(*this, name)))
+      return ResourceShortfall{name, amount, capacityFor(*this, name)};
   }
   return std::nullopt;
 }
@@ -135,7 +136,7 @@ std::int64_t Resources::timesCovered(const Resources& wanted, std::int64_t limit
   bound(wanted.memory.value, memory.value);
   bound(wanted.ephemeralStorage.value, ephemeralStorage.value);
   bound(wanted.pods, pods);
-  for (const auto& [name, amount] : wanted.extended_) bound(amount, roomFor(*this, name));
+  for (const auto& [name, amount] : wanted.extended_) bound(amount, capacityFor(*this, name));
   return count;
 }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/given_ports.h"
+#include "model/framework_ports.h"
 #include "model/late_members.h"
 
 namespace trainyard::model {
@@ -17,7 +17,7 @@ std::string addressOf(const Job& job, std::string_view role, int index) {
 // Written without a JSON library: names of roles and hosts contain nothing to escape.
 std::string tensorFlowRole(const Job& job, const Role& role) {
   if (role.name == "evaluator") return {};
-  const int members = toldMembers(job, role);
+  const int members = announcedMembers(job, role);
   std::string hosts;
   for (int i = 0; i < members; ++i) {
     if (i > 0) hosts += ',';

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::model {
 namespace {
@@ -78,7 +78,7 @@ const std::vector<std::string>& topologyPresetNames() {
 
 std::string noSuchLevel(std::string_view field, std::string_view level,
                         const std::vector<std::string>& known) {
-  return fmt::format("{}: \"{}\" is not a level of this cluster; it has {}", field, level, joinWords(known));
+  return fmt::format("{}: \"{}\" is not a level of this cluster; it has {}", field, level, joinList(known));
 }
 
 }  // namespace trainyard::model

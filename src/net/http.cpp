@@ -5,7 +5,7 @@
 namespace trainyard::net {
 namespace {
 
-constexpr std::size_t kMostTokenBytes = 8u << 10;
+constexpr std::size_t kMaxTokenBytes = 8u << 10;
 
 char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -45,7 +45,7 @@ std::string bearerToken(const Headers& headers) {
   std::string_view value = findHeader(headers, "Authorization");
   if (!equalsWithoutCase(value.substr(0, kScheme.size()), kScheme)) return {};
   value.remove_prefix(kScheme.size());
-  if (value.size() > kMostTokenBytes || !std::all_of(value.begin(), value.end(), partOfToken)) return {};
+  if (value.size() > kMaxTokenBytes || !std::all_of(value.begin(), value.end(), partOfToken)) return {};
   return std::string(value);
 }
 

@@ -131,7 +131,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const boost::asio::ip::address peer_;
   std::string clientCommonName_;
   Phase phase_ = Phase::kHandshake;
-  std::atomic<Standing> standing_ = Standing::kStranger;
+  std::atomic<Standing> standing_ = Standing::kUnauthenticated;
   std::atomic<std::chrono::steady_clock::time_point> waitingSince_ = std::chrono::steady_clock::now();
 
   boost::asio::steady_timer readTimer_;

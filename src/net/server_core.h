@@ -22,10 +22,10 @@ class Connection;
 
 // The order in which connections are closed for new ones; kAnswered ones never are.
 enum class Standing {
-  kStranger,  // before the end of its TLS handshake
-  kNewcomer,  // has not sent a complete request yet, or is being closed
-  kRegular,   // between two requests, or sending its next one
-  kAnswered,  // a handler processes its request, or its answer is a stream
+  kUnauthenticated,  // before the end of its TLS handshake
+  kNewcomer,         // has not sent a complete request yet, or is being closed
+  kRegular,          // between two requests, or sending its next one
+  kAnswered,         // a handler processes its request, or its answer is a stream
 };
 
 // Closed before the server is destroyed, so that an Exchange kept elsewhere never accesses a dead server.

@@ -28,11 +28,11 @@ void TlsFollower::look() {
   if (read && *read == now_) return;
   const auto taken = read ? server_.reloadTls(*read) : base::Result<void>(base::fail(read.error()));
   if (!taken) {
-    if (std::exchange(said_, taken.error().message) == taken.error().message) return;
+    if (std::exchange(lastError_, taken.error().message) == taken.error().message) return;
     log_.warning("certificates cannot be used, the old ones stay", {{"error", taken.error().message}});
     return;
   }
-  said_.clear();
+  lastError_.clear();
   now_ = std::move(*read);
   log_.info("certificates were read again");
 }

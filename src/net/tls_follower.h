@@ -37,7 +37,7 @@ class TlsFollower {
   HttpServer& server_;
   base::Executor& executor_;
   base::Logger log_;
-  std::string said_;  // the last logged error: each is logged once
+  std::string lastError_;  // the last logged error: each is logged once
   base::TimerId timer_{};
 };
 

@@ -68,16 +68,16 @@ struct TlsMaterial::Parts {
   bool requireClientCertificate = false;
 
   [[nodiscard]] Result<void> readIdentity(std::string_view certificatePem, std::string_view keyPem,
-                                          std::string_view who) {
-    auto certificates = parseCertificates(certificatePem, fmt::format("{} certificate", who));
+                                          std::string_view owner) {
+    auto certificates = parseCertificates(certificatePem, fmt::format("{} certificate", owner));
     if (!certificates) return fail(std::move(certificates.error()));
-    auto parsedKey = parseKey(keyPem, fmt::format("{} private key", who));
+    auto parsedKey = parseKey(keyPem, fmt::format("{} private key", owner));
     if (!parsedKey) return fail(std::move(parsedKey.error()));
     const bool match = X509_check_private_key(certificates->front().get(), parsedKey->get()) == 1;
     ERR_clear_error();
     if (!match) {
       return fail(ErrorCode::kInvalid,
-                  fmt::format("{} certificate and private key do not belong together", who));
+                  fmt::format("{} certificate and private key do not belong together", owner));
     }
     chain = std::move(*certificates);
     key = std::move(*parsedKey);

@@ -118,8 +118,8 @@ ReplayElastic elasticShare(const Trace& trace, const std::vector<ReplayNode>& cl
                        std::size_t job) -> std::optional<ReplayElastic::Range> {
             if (!isOneOf(job, permille)) return std::nullopt;
             const GangShape shape = shapeOf(job);
-            return ReplayElastic::Range{.least = (shape.members + 1) / 2,
-                                        .wished = shape.members,
+            return ReplayElastic::Range{.minimum = (shape.members + 1) / 2,
+                                        .desired = shape.members,
                                         .most = 2 * shape.members,
                                         .member = someGpus(shape.gpusEach)};
           },
@@ -150,8 +150,8 @@ Result<ReplayResult> replayJobs(const ReplayOptions& options, const ReplayOutsid
 // be measured. The speed of a job is a mean over all of its training.
 ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t gpus,
                             const ReplayOptions& options) {
-  constexpr int kMostTimes = 4;
-  const int times = options.reports ? kMostTimes : 1;
+  constexpr int kMaxTimes = 4;
+  const int times = options.reports ? kMaxTimes : 1;
   const auto close = [perNode](int asked) {
     PolluxPlacement placement(static_cast<std::size_t>(asked / perNode), perNode);
     if (asked % perNode != 0) placement.push_back(asked % perNode);
@@ -162,8 +162,8 @@ ReplayElastic elasticPollux(const PolluxTrace& trace, int perNode, std::int64_t 
                 const int asked = trace.trace.jobs[job].gpus;
                 const std::int64_t most = std::min(times * std::int64_t{asked}, gpus);
                 return std::optional(ReplayElastic::Range{
-                    .least = 1,
-                    .wished = asked,
+                    .minimum = 1,
+                    .desired = asked,
                     .most = asked == 1 ? 1 : static_cast<int>(std::max<std::int64_t>(most, asked)),
                     .member = someGpus(1)});
               },
@@ -202,8 +202,8 @@ Result<ReplayResult> replayPollux(const ReplayOptions& options, const ReplayOuts
 }
 
 ReplayElastic::Range rangeOf(const DormApplication& application) {
-  return {.least = application.least,
-          .wished = application.wished,
+  return {.minimum = application.minimum,
+          .desired = application.desired,
           .most = application.most,
           .member = application.container};
 }
@@ -224,7 +224,7 @@ Result<ReplayResult> replayDorm(const ReplayOptions& options, const ReplayOutsid
           [&](std::size_t job, const std::vector<int>& members) {
             const DormApplication& application = trace->applications[trace->kinds[job]];
             const int all = std::accumulate(members.begin(), members.end(), 0);
-            return scaledSpeed(all, application.wished, application.scaling);
+            return scaledSpeed(all, application.desired, application.scaling);
           },
       .reports = options.reports};
   std::vector<ReplayHolding> holdings;

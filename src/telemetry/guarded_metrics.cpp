@@ -39,7 +39,7 @@ void GuardedMetrics::answer(const net::ServerRequest& request,
   const std::string token = net::bearerToken(request.headers);
   if (token.empty()) return exchange->reply(refusal(401, "a token is required: Authorization: Bearer TOKEN"));
   if (const auto known = access_.remembered(token)) return take(request, exchange, *known);
-  const auto place = room_->enter(request.clientAddress);
+  const auto place = capacity_->enter(request.clientAddress);
   if (!place) return exchange->reply(refusal(429, "too many tokens are being checked"));
   executor_.post([weak = weak_from_this(), request, exchange, token, place] {
     const auto self = weak.lock();
@@ -49,7 +49,7 @@ void GuardedMetrics::answer(const net::ServerRequest& request,
         [weak, request, exchange, place](const kube::PathAccess::Verdict& verdict) {
           const auto still = weak.lock();
           if (!still) return;
-          if (!verdict) still->sayOnce(verdict.error());
+          if (!verdict) still->logOnce(verdict.error());
           still->take(request, exchange, verdict);
         });
   });
@@ -65,8 +65,8 @@ void GuardedMetrics::take(const net::ServerRequest& request, const std::shared_p
 }
 
 // Without this log line, a right that this program lacks would stay unnoticed.
-void GuardedMetrics::sayOnce(const base::Error& error) {
-  if (statusOf(error) != 503 || std::exchange(said_, error.message) == error.message) return;
+void GuardedMetrics::logOnce(const base::Error& error) {
+  if (statusOf(error) != 503 || std::exchange(lastError_, error.message) == error.message) return;
   log_.warning("tokens of clients that ask for metrics cannot be checked", {{"error", error.message}});
 }
 

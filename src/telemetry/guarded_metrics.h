@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "kube/path_access.h"
 #include "net/server.h"
-#include "telemetry/waiting_room.h"
+#include "telemetry/waiter_limit.h"
 
 namespace trainyard::telemetry {
 
@@ -24,14 +24,14 @@ class GuardedMetrics : public std::enable_shared_from_this<GuardedMetrics> {
  private:
   void take(const net::ServerRequest& request, const std::shared_ptr<net::Exchange>& exchange,
             const kube::PathAccess::Verdict& verdict);
-  void sayOnce(const base::Error& error);
+  void logOnce(const base::Error& error);
 
   const net::ServerHandler inner_;
   base::Executor& executor_;
   base::Logger log_;
   kube::PathAccess access_;
-  const std::shared_ptr<WaitingRoom> room_ = std::make_shared<WaitingRoom>();
-  std::string said_;
+  const std::shared_ptr<WaiterLimit> capacity_ = std::make_shared<WaiterLimit>();
+  std::string lastError_;
 };
 
 }  // namespace trainyard::telemetry

@@ -80,8 +80,8 @@ struct ProcessMetrics {
     if (!stat) return;
     const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
     const double used = ((*stat)[kUserTicks] + (*stat)[kSystemTicks]) / ticks;
-    if (used > told) cpu.increment(used - told);
-    told = used;
+    if (used > reported) cpu.increment(used - reported);
+    reported = used;
     resident.set((*stat)[kResidentPages] * static_cast<double>(sysconf(_SC_PAGESIZE)));
     virtualBytes.set((*stat)[kVirtualBytes]);
     threads.set((*stat)[kThreads]);
@@ -95,7 +95,7 @@ struct ProcessMetrics {
   Gauge most;
   Gauge threads;
   Gauge start;
-  double told = 0;
+  double reported = 0;
   double bootTime = readBootTime();
 };
 

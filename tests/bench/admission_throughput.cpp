@@ -205,7 +205,7 @@ class CyclesOnly {
       if (job.status.gang.proposal) start(job);
       keep(std::move(job));
     }
-    for (const core::QueueNews& news : plan.queues) {
+    for (const core::QueueStatusUpdate& news : plan.queues) {
       for (auto& each : input_.snapshot.queues.edit()) {
         if (each->name != news.queue->name) continue;
         auto told = std::make_shared<model::Queue>(*each);

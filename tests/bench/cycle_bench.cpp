@@ -143,7 +143,7 @@ void tell(core::CycleInput& input, const core::Plan& plan) {
     told->status = *found->second;
     each = std::move(told);
   }
-  for (const core::QueueNews& queue : plan.queues) {
+  for (const core::QueueStatusUpdate& queue : plan.queues) {
     for (auto& each : input.snapshot.queues.edit()) {
       if (each->name != queue.queue->name) continue;
       auto told = std::make_shared<model::Queue>(*each);

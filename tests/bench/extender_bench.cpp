@@ -84,10 +84,12 @@ void ask(benchmark::State& state, std::string_view verb, const std::string& pod,
   state.SetLabel(fmt::format("{} bytes in, {} out", body.size(), answered));
 }
 
-void filterStranger(benchmark::State& state) { ask(state, "filter", strangerJson("s", 1), kNodes); }
+void filterForeignPod(benchmark::State& state) { ask(state, "filter", foreignPodJson("s", 1), kNodes); }
 // Fits on no reserved node: 800 refusals.
-void filterRefusedOften(benchmark::State& state) { ask(state, "filter", strangerJson("s", 8), kNodes); }
-void prioritizeStranger(benchmark::State& state) { ask(state, "prioritize", strangerJson("s", 1), kNodes); }
+void filterRefusedOften(benchmark::State& state) { ask(state, "filter", foreignPodJson("s", 8), kNodes); }
+void prioritizeForeignPod(benchmark::State& state) {
+  ask(state, "prioritize", foreignPodJson("s", 1), kNodes);
+}
 void filterMember(benchmark::State& state) {
   ask(state, "filter", memberJson(gang(0), "worker", 0, 1, 3), 1);
 }
@@ -96,9 +98,9 @@ void buildView(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(core::GuardView(bigCluster()));
 }
 
-BENCHMARK(filterStranger)->Unit(benchmark::kMicrosecond);
+BENCHMARK(filterForeignPod)->Unit(benchmark::kMicrosecond);
 BENCHMARK(filterRefusedOften)->Unit(benchmark::kMicrosecond);
-BENCHMARK(prioritizeStranger)->Unit(benchmark::kMicrosecond);
+BENCHMARK(prioritizeForeignPod)->Unit(benchmark::kMicrosecond);
 BENCHMARK(filterMember)->Unit(benchmark::kMicrosecond);
 BENCHMARK(buildView)->Unit(benchmark::kMillisecond);
 

@@ -18,8 +18,8 @@ using namespace trainyard;        // NOLINT(google-build-using-namespace): bench
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): bench
 
 constexpr int kNodes = 5'000;
-constexpr int kJobs = 300;                         // pending ones, and as many running elastic ones
-constexpr int kWords = model::limits::kNodeWords;  // per job, different for each
+constexpr int kJobs = 300;                            // pending ones, and as many running elastic ones
+constexpr int kWords = model::limits::kMaxNodeTerms;  // per job, different for each
 constexpr int kCycles = 30;
 
 std::string nodeName(int i) { return fmt::format("gpu-{:05}", i); }

@@ -76,10 +76,10 @@ void withServers(benchmark::State& state) {
 }
 BENCHMARK(withServers)->Arg(64)->Arg(512)->Unit(benchmark::kMicrosecond);
 
-void noRoom(benchmark::State& state) {
+void noCapacity(benchmark::State& state) {
   placing(state, bigCluster(100).add(gang(static_cast<int>(state.range(0)), 8)));
 }
-BENCHMARK(noRoom)->Arg(8)->Arg(512)->Unit(benchmark::kMicrosecond);
+BENCHMARK(noCapacity)->Arg(8)->Arg(512)->Unit(benchmark::kMicrosecond);
 
 void noRackFits(benchmark::State& state) { placing(state, bigCluster(80).add(gang(10, 8).required("rack"))); }
 BENCHMARK(noRackFits)->Unit(benchmark::kMicrosecond);

@@ -45,12 +45,12 @@ void planning(benchmark::State& state, bool servers) {
   profile.exchange =
       servers ? model::GradientExchange::kParameterServers : model::GradientExchange::kAllReduce;
   const model::Job& job = jobIn(snapshot, "ml/asked");
-  PlanningRoom room = planningRoom(job, ledger, queues, snapshot.policy);
-  room.limits.push_back({.resource = "nvidia.com/gpu", .most = kGpus, .each = {{"worker", 1}}});
+  PlanningCapacity available = planningCapacity(job, ledger, queues, snapshot.policy);
+  available.limits.push_back({.resource = "nvidia.com/gpu", .most = kGpus, .each = {{"worker", 1}}});
   std::string best;
   for (auto _ : state) {
-    const JobPlanning plan = planJob(job, profile, room);
-    best = plan.shapes.empty() ? plan.problem : shapeWords(plan.shapes.front());
+    const JobPlanning plan = planJob(job, profile, available);
+    best = plan.shapes.empty() ? plan.problem : shapeText(plan.shapes.front());
     benchmark::DoNotOptimize(best);
   }
   state.SetLabel(best);

@@ -49,8 +49,8 @@ model::Snapshot manyElastic(int freePercent) {
     const int first = static_cast<int>(rng.between(0, kNodes - 1));
     for (int i = 0; members < most && i < kNodes; ++i) {
       const int at = (first + i) % kNodes;
-      int& room = left[static_cast<std::size_t>(at)];
-      for (; members < most && room >= each; room -= each, toFill -= each)
+      int& available = left[static_cast<std::size_t>(at)];
+      for (; members < most && available >= each; available -= each, toFill -= each)
         made.placed(fmt::format("gpu-{:03}", at), "worker", fmt::format("{}", members++));
     }
     if (members == 0) continue;

@@ -21,14 +21,14 @@ std::int64_t microseconds() {
 std::int64_t slowest = 0;
 
 // In the format of libFuzzer's own statistics, which have whole seconds only.
-void tellSlowest() {
+void printSlowest() {
   std::fprintf(stderr, "stat::slowest_input_us: %lld\n", static_cast<long long>(slowest));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const bool registered = std::atexit(tellSlowest) == 0;
+  static const bool registered = std::atexit(printSlowest) == 0;
   static_cast<void>(registered);
   const std::int64_t begin = microseconds();
   trainyard::fuzz::TRAINYARD_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});

@@ -23,7 +23,7 @@ TEST_CASE("nodes become ready and lose the taint of newcomers") {
 
 TEST_CASE("a pod is bound, runs and ends by its annotations") {
   Lab lab({}, 2);
-  REQUIRE(lab.stranger("one", 1, "2s"));
+  REQUIRE(lab.foreignPod("one", 1, "2s"));
   REQUIRE(lab.until([&] { return pod(lab, "one")->phase == model::PodPhase::kRunning; }, 5s));
   CHECK(pod(lab, "one")->ready);
   REQUIRE(lab.until([&] { return pod(lab, "one")->phase == model::PodPhase::kSucceeded; }, 5s));
@@ -33,7 +33,7 @@ TEST_CASE("a pod is bound, runs and ends by its annotations") {
 
 TEST_CASE("the scheduler says what is missing on how many nodes") {
   Lab lab({}, 3);
-  REQUIRE(lab.stranger("large", 9));
+  REQUIRE(lab.foreignPod("large", 9));
   lab.run(2s);
   CHECK(pod(lab, "large")->unschedulableMessage == "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
 }
@@ -41,7 +41,7 @@ TEST_CASE("the scheduler says what is missing on how many nodes") {
 TEST_CASE("the scheduler fills GPU nodes that are broken up already, then by name") {
   Lab lab({}, 3);
   for (int i = 0; i < 8; ++i) {
-    REQUIRE(lab.stranger(fmt::format("p{}", i), 1));
+    REQUIRE(lab.foreignPod(fmt::format("p{}", i), 1));
     lab.run(1s);
   }
   for (int i = 0; i < 8; ++i) CHECK(pod(lab, fmt::format("p{}", i))->node.str() == "n0000");
@@ -49,9 +49,9 @@ TEST_CASE("the scheduler fills GPU nodes that are broken up already, then by nam
 
 TEST_CASE("a pod that waits for room gets it when another one ends") {
   Lab lab({}, 1);
-  REQUIRE(lab.stranger("first", 8, "3s"));
+  REQUIRE(lab.foreignPod("first", 8, "3s"));
   lab.run(1s);
-  REQUIRE(lab.stranger("second", 8, "1s"));
+  REQUIRE(lab.foreignPod("second", 8, "1s"));
   lab.run(1s);
   CHECK_FALSE(pod(lab, "second")->bound());
   REQUIRE(lab.until([&] { return pod(lab, "second")->phase == model::PodPhase::kSucceeded; }, 30s));
@@ -60,9 +60,9 @@ TEST_CASE("a pod that waits for room gets it when another one ends") {
 
 TEST_CASE("a kubelet refuses a pod that was bound past its room") {
   Lab lab({}, 1);
-  REQUIRE(lab.stranger("first", 8));
+  REQUIRE(lab.foreignPod("first", 8));
   lab.run(2s);
-  REQUIRE(lab.stranger("second", 1, "", "n0000"));
+  REQUIRE(lab.foreignPod("second", 1, "", "n0000"));
   lab.run(2s);
   CHECK(pod(lab, "second")->phase == model::PodPhase::kFailed);
   CHECK(pod(lab, "second")->statusReason == "OutOfnvidia.com/gpu");
@@ -71,7 +71,7 @@ TEST_CASE("a kubelet refuses a pod that was bound past its room") {
 
 TEST_CASE("a deleted pod ends, says so, and goes") {
   Lab lab({}, 1);
-  REQUIRE(lab.stranger("doomed", 1));
+  REQUIRE(lab.foreignPod("doomed", 1));
   REQUIRE(lab.until([&] { return pod(lab, "doomed")->phase == model::PodPhase::kRunning; }, 5s));
   lab.deletePod("doomed");
   CHECK(pod(lab, "doomed")->terminating);
@@ -89,7 +89,7 @@ TEST_CASE("a deleted pod ends, says so, and goes") {
 
 TEST_CASE("pods of a node that is lost are evicted when their patience ends, and go when it is deleted") {
   Lab lab({}, 2);
-  REQUIRE(lab.stranger("stuck", 1));
+  REQUIRE(lab.foreignPod("stuck", 1));
   lab.run(2s);
   const model::NodeName node = pod(lab, "stuck")->node;
   lab->kubelets().setUp(node, false);
@@ -104,7 +104,7 @@ TEST_CASE("pods of a node that is lost are evicted when their patience ends, and
 
 TEST_CASE("a kubelet that comes back goes on where it was") {
   Lab lab({}, 1);
-  REQUIRE(lab.stranger("patient", 1, "5s"));
+  REQUIRE(lab.foreignPod("patient", 1, "5s"));
   lab.run(2s);
   lab->kubelets().setUp(model::NodeName("n0000"), false);
   lab.run(100s);

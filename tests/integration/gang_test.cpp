@@ -171,7 +171,7 @@ TEST_CASE("a spec that is edited between reservation and creation is planned ane
 TEST_CASE("a member's name that belongs to somebody else is said, and the job starts when it is free") {
   Lab lab;
   lab->startOperator();
-  REQUIRE(lab.stranger("taken-worker-1", 0));
+  REQUIRE(lab.foreignPod("taken-worker-1", 0));
   lab.run(3s);
   lab.submit("taken", {.workers = 2, .runFor = "2s"});
   REQUIRE(lab.until(
@@ -213,14 +213,14 @@ TEST_CASE("a deletion that is refused by a conflict is not taken for done") {
   REQUIRE(lab.waitPhase("refused", "Running"));
   lab.deletePod("refused-worker-0");
 
-  const bool anew = lab.until(
+  const bool byRestart = lab.until(
       [&] {
         const auto& placed = lab.job("refused")->status.gang.placed;
         return placed && placed->epoch > 1 && lab.phase("refused") == "Running";
       },
       60s);
   INFO(lab.describe());
-  CHECK(anew);
+  CHECK(byRestart);
   CHECK(fault.hits == 1);
   lab.requireSound();
 }
@@ -383,7 +383,7 @@ TEST_CASE("a gang waits for its claim by name, and then goes where its volume is
       "spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":2,"template":{"spec":{
         "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}],
         "containers":[{"name":"c","image":"x","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}]}})"));
-  const auto told = [&](std::string_view words) {
+  const auto reports = [&](std::string_view words) {
     return lab.until(
         [&] {
           const auto job = lab.job("reads");
@@ -391,7 +391,7 @@ TEST_CASE("a gang waits for its claim by name, and then goes where its volume is
         },
         30s);
   };
-  REQUIRE(told("PersistentVolumeClaim data does not exist"));
+  REQUIRE(reports("PersistentVolumeClaim data does not exist"));
   REQUIRE(lab->request(net::Method::kPost, "/api/v1/persistentvolumes",
                        R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},"spec":{
     "nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchFields":[
@@ -400,7 +400,7 @@ TEST_CASE("a gang waits for its claim by name, and then goes where its volume is
   REQUIRE(lab->request(net::Method::kPost, "/api/v1/namespaces/default/persistentvolumeclaims",
                        R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"data"},
     "spec":{"volumeName":"pv"}})"));
-  REQUIRE(told("PersistentVolumeClaim data is not bound to its volume pv yet"));
+  REQUIRE(reports("PersistentVolumeClaim data is not bound to its volume pv yet"));
   REQUIRE(lab->request(net::Method::kPatch, "/api/v1/namespaces/default/persistentvolumeclaims/data/status",
                        R"({"status":{"phase":"Bound"}})", "application/merge-patch+json"));
   REQUIRE(lab.waitPhase("reads", "Running", 30s));

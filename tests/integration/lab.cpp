@@ -51,7 +51,7 @@ void Lab::submit(const std::string& name, const GangSpec& spec) {
   if (!made) FAIL(made.error().message);
 }
 
-bool Lab::stranger(const std::string& name, int gpus, const std::string& runFor, const std::string& node) {
+bool Lab::foreignPod(const std::string& name, int gpus, const std::string& runFor, const std::string& node) {
   std::string spec = podSpec(gpus);
   if (!node.empty()) spec.insert(1, fmt::format(R"("nodeName":"{}",)", node));
   return cluster_

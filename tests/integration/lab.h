@@ -39,8 +39,8 @@ class Lab {
   // Creates a TrainingJob in namespace default; fails the test if the API server refuses it.
   void submit(const std::string& name, const GangSpec& spec = {});
   // Creates a foreign GPU pod. Returns false if the API server refuses it.
-  bool stranger(const std::string& name, int gpus, const std::string& runFor = "",
-                const std::string& node = "");
+  bool foreignPod(const std::string& name, int gpus, const std::string& runFor = "",
+                  const std::string& node = "");
   void deleteJob(const std::string& name);
   void deletePod(const std::string& name);
   void patchJob(const std::string& name, const std::string& mergePatch);

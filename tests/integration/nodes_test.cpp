@@ -68,7 +68,7 @@ class Autoscaled : public Lab {
     return "/api/v1/namespaces/default/podtemplates/" +
            codec::nodesTemplateName(*found, found->spec.roles[0], attempt);
   }
-  void say(const std::string& path, const std::string& type, const std::string& message) {
+  void setCondition(const std::string& path, const std::string& type, const std::string& message) {
     const auto said = cluster().request(
         net::Method::kPatch, path + "/status",
         fmt::format(
@@ -78,7 +78,7 @@ class Autoscaled : public Lab {
         "application/merge-patch+json");
     if (!said) FAIL(said.error().message);
   }
-  bool told(const std::string& name, const std::string& reason, base::Instant::duration limit = 60s) {
+  bool reports(const std::string& name, const std::string& reason, base::Instant::duration limit = 60s) {
     return until(
         [&] {
           const auto found = job(name);
@@ -107,14 +107,14 @@ TEST_CASE("a gang that no node can hold has its nodes asked for, and starts on t
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.until([&] { return !lab.request("large").empty(); }, 60s));
   CHECK(lab.exists(lab.podTemplate("large")));
-  REQUIRE(lab.told("large", "Asked"));
-  lab.say(lab.request("large"), "Accepted", "on its way");
-  REQUIRE(lab.told("large", "Accepted"));
+  REQUIRE(lab.reports("large", "Asked"));
+  lab.setCondition(lab.request("large"), "Accepted", "on its way");
+  REQUIRE(lab.reports("large", "Accepted"));
   CHECK(lab.podsOf("large").empty());
   REQUIRE(lab->addNodes(2));
-  lab.say(lab.request("large"), "Provisioned", "two nodes");
+  lab.setCondition(lab.request("large"), "Provisioned", "two nodes");
   REQUIRE(lab.waitPhase("large", "Running", 60s));
-  REQUIRE(lab.told("large", "Placed"));
+  REQUIRE(lab.reports("large", "Placed"));
   CHECK(
       lab.until([&] { return lab.request("large").empty() && !lab.exists(lab.podTemplate("large")); }, 60s));
   lab.requireSound();
@@ -131,10 +131,10 @@ TEST_CASE("what fits, and what waits for others, has no nodes asked for") {
   CHECK(lab.job("fits")->condition(model::conditions::kNodesRequested) == nullptr);
   // All nodes are full of jobs that are not preemptible: more nodes help.
   lab.submit("second", {.workers = 2, .runFor = ""});
-  REQUIRE(lab.told("second", "Asked"));
+  REQUIRE(lab.reports("second", "Asked"));
   CHECK_FALSE(lab.request("second").empty());
   lab.patchJob("second", R"({"spec":{"run":{"suspend":true}}})");
-  CHECK(lab.told("second", "Suspended"));
+  CHECK(lab.reports("second", "Suspended"));
   CHECK(lab.until([&] { return lab.request("second").empty(); }, 60s));
   lab.requireSound();
 }
@@ -144,17 +144,17 @@ TEST_CASE("a request that fails is given up, told, and made again later") {
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.until([&] { return !lab.request("large").empty(); }, 60s));
   SECTION("the autoscaler says so") {
-    lab.say(lab.request("large"), "Failed", "out of stock");
-    REQUIRE(lab.told("large", "Failed"));
+    lab.setCondition(lab.request("large"), "Failed", "out of stock");
+    REQUIRE(lab.reports("large", "Failed"));
     CHECK(lab.job("large")->condition(model::conditions::kNodesRequested)->message.find("out of stock") !=
           std::string::npos);
   }
-  SECTION("nobody answers") { REQUIRE(lab.told("large", "TimedOut", 400s)); }
+  SECTION("nobody answers") { REQUIRE(lab.reports("large", "TimedOut", 400s)); }
   CHECK(lab.until([&] { return lab.request("large").empty(); }, 30s));
   lab.run(30s);
   CHECK(lab.request("large", 2).empty());
   REQUIRE(lab.until([&] { return !lab.request("large", 2).empty(); }, 120s));
-  CHECK(lab.told("large", "Asked"));
+  CHECK(lab.reports("large", "Asked"));
   const auto leader = lab->leader();
   REQUIRE(leader);
   CHECK(lab->metricsOf(*leader).find(R"(trainyard_node_requests_total{result="failed"} 1)") !=
@@ -165,15 +165,15 @@ TEST_CASE("a request that fails is given up, told, and made again later") {
 TEST_CASE("who is suspended and resumed waits as long after a failure as who was not") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
-  REQUIRE(lab.told("large", "Asked"));
+  REQUIRE(lab.reports("large", "Asked"));
   SECTION("after it") {
-    lab.say(lab.request("large"), "Failed", "out of stock");
-    REQUIRE(lab.told("large", "Failed"));
+    lab.setCondition(lab.request("large"), "Failed", "out of stock");
+    REQUIRE(lab.reports("large", "Failed"));
     REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
   }
   SECTION("in its stead") {}
   lab.patchJob("large", R"({"spec":{"run":{"suspend":true}}})");
-  REQUIRE(lab.told("large", "Suspended"));
+  REQUIRE(lab.reports("large", "Suspended"));
   REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
   lab.run(5s);
   lab.patchJob("large", R"({"spec":{"run":{"suspend":false}}})");
@@ -187,11 +187,11 @@ TEST_CASE("who is suspended and resumed waits as long after a failure as who was
 TEST_CASE("a successor goes on with what was asked for, and what was asked for goes with its job") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
-  REQUIRE(lab.told("large", "Asked"));
+  REQUIRE(lab.reports("large", "Asked"));
   lab->killOperator(*lab->leader());
   lab->startOperator();
-  lab.say(lab.request("large"), "Accepted", "on its way");
-  REQUIRE(lab.told("large", "Accepted"));
+  lab.setCondition(lab.request("large"), "Accepted", "on its way");
+  REQUIRE(lab.reports("large", "Accepted"));
   CHECK(lab.request("large", 2).empty());
   const std::string path = lab.request("large");
   lab.deleteJob("large");
@@ -203,7 +203,7 @@ TEST_CASE("a successor goes on with what was asked for, and what was asked for g
 TEST_CASE("where there is no such API nothing is made in vain, and the job says so") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest, "");
   lab.submit("large", {.workers = 4, .runFor = ""});
-  REQUIRE(lab.told("large", "NotAsked"));
+  REQUIRE(lab.reports("large", "NotAsked"));
   CHECK(
       lab.job("large")->condition(model::conditions::kNodesRequested)->message.find("autoscaling.x-k8s.io") !=
       std::string::npos);
@@ -215,17 +215,17 @@ TEST_CASE("placeholder pods stand for members until there are nodes, and never t
   Autoscaled lab(model::ProvisioningBy::kPlaceholderPods, "");
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.until([&] { return lab.placeholders() == 4; }, 60s));
-  REQUIRE(lab.told("large", "Asked"));
+  REQUIRE(lab.reports("large", "Asked"));
   lab.run(60s);
   CHECK(lab.placeholders() == 4);
   SECTION("the nodes come") {
     REQUIRE(lab->addNodes(2));
     REQUIRE(lab.waitPhase("large", "Running", 60s));
     CHECK(lab.until([&] { return lab.placeholders() == 0; }, 60s));
-    CHECK(lab.told("large", "Placed"));
+    CHECK(lab.reports("large", "Placed"));
   }
   SECTION("they do not") {
-    REQUIRE(lab.told("large", "TimedOut", 400s));
+    REQUIRE(lab.reports("large", "TimedOut", 400s));
     CHECK(lab.until([&] { return lab.placeholders() == 0; }, 30s));
   }
   SECTION("the job is deleted") {
@@ -240,9 +240,9 @@ TEST_CASE("a pod that has only the name of a placeholder is neither marked nor d
   lab.submit("large", {.workers = 4, .runFor = ""});
   const auto large = lab.job("large");
   const std::string name = codec::placeholderName(*large, large->spec.roles[0], 1);
-  REQUIRE(lab.stranger(name, 16));  // no node has the capacity
+  REQUIRE(lab.foreignPod(name, 16));  // no node has the capacity
   REQUIRE(lab.until([&] { return lab.placeholders() == 4; }, 60s));
-  REQUIRE(lab.told("large", "Asked"));
+  REQUIRE(lab.reports("large", "Asked"));
   const auto marked = [&] {
     const auto pods = lab->snapshot().pods;
     return std::count_if(pods.begin(), pods.end(), [](const auto& pod) {
@@ -250,7 +250,7 @@ TEST_CASE("a pod that has only the name of a placeholder is neither marked nor d
     });
   };
   CHECK(marked() == 3);
-  REQUIRE(lab.told("large", "TimedOut", 400s));
+  REQUIRE(lab.reports("large", "TimedOut", 400s));
   CHECK(lab.until([&] { return marked() == 0; }, 30s));
   CHECK(lab.exists("/api/v1/namespaces/default/pods/" + name));
   lab.requireSound();

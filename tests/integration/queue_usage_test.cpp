@@ -20,11 +20,11 @@ struct Watched {
     lab.run(15s);  // a lease, and everything that follows a start
   }
 
-  [[nodiscard]] bool statusSays(std::int64_t gpus) const {
+  [[nodiscard]] bool statusHas(std::int64_t gpus) const {
     const auto queue = lab->observer().cache().queues.find(model::QueueName("vision"));
     return queue && queue->status.usage.amount("nvidia.com/gpu") == gpus;
   }
-  [[nodiscard]] bool metricSays(std::int64_t gpus) const {
+  [[nodiscard]] bool metricHas(std::int64_t gpus) const {
     const std::string line = fmt::format("trainyard_queue_gpus{{queue=\"vision\"}} {}\n", gpus);
     return lab->metricsOf(number).find(line) != std::string::npos;
   }
@@ -39,8 +39,8 @@ TEST_CASE("what a queue holds is told within two seconds and a half, by its stat
   Lab lab;
   Watched queue(lab);
   const auto follows = [&](std::int64_t gpus) {
-    CHECK(lab.until([&] { return queue.statusSays(gpus); }, 2500ms));
-    CHECK(lab.until([&] { return queue.metricSays(gpus); }, 500ms));
+    CHECK(lab.until([&] { return queue.statusHas(gpus); }, 2500ms));
+    CHECK(lab.until([&] { return queue.metricHas(gpus); }, 500ms));
   };
   for (int round = 0; round < 3; ++round) {
     CAPTURE(round);
@@ -68,7 +68,7 @@ TEST_CASE("a change right after a write of the status is told as soon") {
     lab.run(std::chrono::milliseconds(400 * round));
     lab.deleteJob("one");
     REQUIRE(lab.waitGone("one", 60s));
-    CHECK(lab.until([&] { return queue.statusSays(0) && queue.metricSays(0); }, 3s));
+    CHECK(lab.until([&] { return queue.statusHas(0) && queue.metricHas(0); }, 3s));
   }
   lab.requireSound();
 }

@@ -31,7 +31,7 @@ struct Reporting {
   }
 
   // Sets the log of its members from now on.
-  void say(const std::string& log) {
+  void writeLog(const std::string& log) {
     for (const auto& pod : lab.podsOf("bert")) {
       const auto done = lab->request(
           net::Method::kPatch, "/api/v1/namespaces/default/pods/" + pod->key.name,
@@ -64,13 +64,13 @@ TEST_CASE("reported speeds are kept by size, and who gains nothing grows no furt
   // At most twice the largest known size is tried.
   REQUIRE(job.waitSize(4));
   // Four are slower than two.
-  job.say(line(4, 80));
+  job.writeLog(line(4, 80));
   REQUIRE(job.lab.until([&] { return job.speeds() == Speeds{{4, 80'000}, {2, 100'000}}; }, 120s));
 
   const bool replaced = GENERATE(false, true);
   CAPTURE(replaced);
   if (replaced) {
-    job.say("");
+    job.writeLog("");
     job.lab->killOperator(job.lab->operators().front());
     job.lab->startOperator();
   }
@@ -83,7 +83,7 @@ TEST_CASE("reported speeds are kept by size, and who gains nothing grows no furt
 TEST_CASE("who reports that it gains by more members gets more") {
   Reporting job(line(2, 100));
   REQUIRE(job.waitSize(4));
-  job.say(line(4, 198));
+  job.writeLog(line(4, 198));
   CHECK(job.waitSize(8));
   job.lab.requireSound();
 }

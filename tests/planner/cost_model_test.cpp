@@ -11,11 +11,12 @@ using namespace trainyard::core;
 
 namespace {
 
-NodePool pool(int nodes, int workers, std::vector<int> serversBeside = {}) {
+NodePool pool(int nodes, int workers, std::vector<int> colocatedServers = {}) {
   NodePool made;
   made.nodes = nodes;
-  made.serversBeside = serversBeside.empty() ? std::vector<int>(static_cast<std::size_t>(workers) + 1, 0)
-                                             : std::move(serversBeside);
+  made.colocatedServers = colocatedServers.empty()
+                              ? std::vector<int>(static_cast<std::size_t>(workers) + 1, 0)
+                              : std::move(colocatedServers);
   return made;
 }
 
@@ -134,12 +135,12 @@ TEST_CASE("workers and servers are spread evenly, as far as nodes hold them") {
   CHECK_FALSE(spreadWorkers(pools, order, 17, 5));
   CHECK_FALSE(spreadWorkers(pools, order, 3, 4));
   const Spread two{{{0, 2, 1, 0}}};
-  CHECK(addServersBeside(pools, two, 3)->servers() == 3);
-  CHECK_FALSE(addServersBeside(pools, two, 5));
-  const auto apart = addServersApart(pools, orderedForServers(pools), two, 2);
+  CHECK(addColocatedServers(pools, two, 3)->servers() == 3);
+  CHECK_FALSE(addColocatedServers(pools, two, 5));
+  const auto apart = addSeparateServers(pools, orderedForServers(pools), two, 2);
   REQUIRE(apart);
   CHECK(apart->nodes() == 4);
-  CHECK_FALSE(addServersApart(pools, orderedForServers(pools), two, 3));
+  CHECK_FALSE(addSeparateServers(pools, orderedForServers(pools), two, 3));
 }
 
 TEST_CASE("a plan within the noise of a smaller one loses to it") {

@@ -102,7 +102,7 @@ Placement placementOf(const Spread& spread) {
 std::vector<NodePool> nodesOf(int nodes) {
   NodePool pool;
   pool.nodes = nodes;
-  pool.serversBeside.assign(kGpusPerNode + 1, 0);
+  pool.colocatedServers.assign(kGpusPerNode + 1, 0);
   return {pool};
 }
 

@@ -21,19 +21,19 @@ using core::Spread;
 
 constexpr double kGigabit = 1.25e8;
 constexpr double kNoise = 0.03;
-constexpr int kMostServers = 40;
+constexpr int kMaxServers = 40;
 constexpr std::size_t kWithout = 0;
 constexpr std::size_t kSlow = 1;
 constexpr std::size_t kFast = 2;
 
 std::vector<NodePool> machines() {
-  NodePool without{.gpuType = "", .nicBytesPerSecond = 10 * kGigabit, .nodes = 10, .serversBeside = {4}};
+  NodePool without{.gpuType = "", .nicBytesPerSecond = 10 * kGigabit, .nodes = 10, .colocatedServers = {4}};
   NodePool slow{
-      .gpuType = "Tesla-K80", .nicBytesPerSecond = 10 * kGigabit, .nodes = 12, .serversBeside = {4, 4, 4}};
+      .gpuType = "Tesla-K80", .nicBytesPerSecond = 10 * kGigabit, .nodes = 12, .colocatedServers = {4, 4, 4}};
   NodePool fast{.gpuType = "Tesla-P100",
                 .nicBytesPerSecond = 25 * kGigabit,
                 .nodes = 8,
-                .serversBeside = {4, 4, 4, 4, 4}};
+                .colocatedServers = {4, 4, 4, 4, 4}};
   return {without, slow, fast};
 }
 
@@ -108,7 +108,7 @@ class Trial {
     std::vector<NodePool> pools = pools_;
     const core::FittedProfile fitted = core::fitProfile(profile, true, 1, 0, pools);
     return core::rankShapes(pools, fitted.model, fitted.coefficients,
-                            {.maxWorkers = 56, .maxServers = kMostServers, .mixTypes = true})
+                            {.maxWorkers = 56, .maxServers = kMaxServers, .mixTypes = true})
         .front();
   }
 
@@ -120,9 +120,10 @@ class Trial {
   }
 
   void considerWorkers(const Spread& workers) {
-    for (int servers = 1; servers <= kMostServers; ++servers) {
-      if (const auto beside = core::addServersBeside(pools_, workers, servers)) consider(*beside);
-      if (const auto apart = core::addServersApart(pools_, core::orderedForServers(pools_), workers, servers))
+    for (int servers = 1; servers <= kMaxServers; ++servers) {
+      if (const auto beside = core::addColocatedServers(pools_, workers, servers)) consider(*beside);
+      if (const auto apart =
+              core::addSeparateServers(pools_, core::orderedForServers(pools_), workers, servers))
         consider(*apart);
     }
   }

@@ -20,9 +20,9 @@ class BruteForce {
   BruteForce(const model::Snapshot& snapshot, const model::Job& job, bool empty)
       : snapshot_(snapshot), job_(job) {
     const core::Ledger ledger(snapshot);
-    for (const core::Ledger::NodeRoom& room : ledger.nodes()) {
-      rooms_.push_back(empty ? room.node->allocatable : room.free);
-      nodes_.push_back(room.node);
+    for (const core::Ledger::NodeCapacity& capacity : ledger.nodes()) {
+      capacities_.push_back(empty ? capacity.node->allocatable : capacity.free);
+      nodes_.push_back(capacity.node);
     }
     empty_ = empty;
   }
@@ -38,9 +38,9 @@ class BruteForce {
     for (const model::Role& role : job_.spec.roles) {
       for (int i = 0; i < role.replicas; ++i) members.push_back(&role);
     }
-    std::vector<model::Resources> rooms;
-    for (const std::size_t node : nodes) rooms.push_back(rooms_[node]);
-    return assign(members, 0, 0, nodes, rooms);
+    std::vector<model::Resources> capacities;
+    for (const std::size_t node : nodes) capacities.push_back(capacities_[node]);
+    return assign(members, 0, 0, nodes, capacities);
   }
 
   // The domains of a level ("" for the whole cluster) as lists of node indices.
@@ -73,12 +73,12 @@ class BruteForce {
 
   // Returns true if this many nodes each have the capacity for this many members of the role.
   [[nodiscard]] bool fitsEvenly(const model::Role& role, std::int64_t nodes, std::int64_t members) const {
-    std::int64_t roomy = 0;
+    std::int64_t fitting = 0;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       const model::Resources wanted = role.shape.requests.times(static_cast<int>(members));
-      if (open(node, role.shape) && rooms_[node].covers(wanted)) ++roomy;
+      if (open(node, role.shape) && capacities_[node].covers(wanted)) ++fitting;
     }
-    return roomy >= nodes;
+    return fitting >= nodes;
   }
 
   [[nodiscard]] bool fitsAt(const std::string& level) const {
@@ -92,7 +92,7 @@ class BruteForce {
     std::int64_t total = 0;
     for (const std::size_t node : nodes) {
       if (nodes_[node]->unschedulable) continue;
-      total += std::max<std::int64_t>(0, rooms_[node].gpus());
+      total += std::max<std::int64_t>(0, capacities_[node].gpus());
     }
     return total;
   }
@@ -127,16 +127,16 @@ class BruteForce {
   }
 
   bool assign(const std::vector<const model::Role*>& members, std::size_t next, std::size_t firstNode,
-              const std::vector<std::size_t>& nodes, std::vector<model::Resources>& rooms) const {
+              const std::vector<std::size_t>& nodes, std::vector<model::Resources>& capacities) const {
     if (next == members.size()) return true;
     // Members of one role are equal: the next one is placed no further left than the previous one.
     const bool sameRole = next > 0 && members[next] == members[next - 1];
     for (std::size_t i = sameRole ? firstNode : 0; i < nodes.size(); ++i) {
       const model::PodShape& shape = members[next]->shape;
-      if (!open(nodes[i], shape) || !rooms[i].covers(shape.requests)) continue;
-      rooms[i].subtract(shape.requests);
-      const bool done = assign(members, next + 1, i, nodes, rooms);
-      rooms[i].add(shape.requests);
+      if (!open(nodes[i], shape) || !capacities[i].covers(shape.requests)) continue;
+      capacities[i].subtract(shape.requests);
+      const bool done = assign(members, next + 1, i, nodes, capacities);
+      capacities[i].add(shape.requests);
       if (done) return true;
     }
     return false;
@@ -145,7 +145,7 @@ class BruteForce {
   const model::Snapshot& snapshot_;
   const model::Job& job_;
   bool empty_ = false;
-  std::vector<model::Resources> rooms_;
+  std::vector<model::Resources> capacities_;
   std::vector<const model::Node*> nodes_;
 };
 

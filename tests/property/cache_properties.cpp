@@ -17,8 +17,9 @@ constexpr int kSteps = 20;
 std::string wordsOf(const Ledger& ledger) {
   std::string text;
   for (std::size_t i = 0; i < ledger.nodes().size(); ++i) {
-    const Ledger::NodeRoom& room = ledger.nodes()[i];
-    text += fmt::format("{} free {} gpus {} pods:", room.node->name, room.free.gpus(), room.free.pods);
+    const Ledger::NodeCapacity& capacity = ledger.nodes()[i];
+    text += fmt::format("{} free {} gpus {} pods:", capacity.node->name, capacity.free.gpus(),
+                        capacity.free.pods);
     ledger.forEachHolding(i, [&](const Ledger::Holding& holding) {
       text += fmt::format(" {}/{}={}", holding.job ? holding.job->key.name : "-",
                           holding.pod ? holding.pod->key.name : "places", holding.amount.gpus());

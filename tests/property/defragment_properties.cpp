@@ -52,7 +52,7 @@ std::set<model::Uid> ownersOf(const std::vector<model::Victim>& victims, const m
 std::int64_t freeGpus(const model::Snapshot& snapshot) {
   const Ledger ledger(snapshot);
   std::int64_t gpuCount = 0;
-  for (const auto& room : ledger.nodes()) gpuCount += room.free.gpus();
+  for (const auto& capacity : ledger.nodes()) gpuCount += capacity.free.gpus();
   return gpuCount;
 }
 
@@ -63,23 +63,23 @@ TEST_CASE("whoever moves has new places in the same plan, and whoever it moves f
     const model::Snapshot snapshot = scattered(scene, two ? 1 : 0);
     const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));
     std::map<model::Uid, const PlannedStart*> moved;
-    const PlannedStart* claimant = nullptr;
+    const PlannedStart* preemptor = nullptr;
     for (const PlannedStart& start : starts) {
       if (start.job->status.gang.placed) {
         moved[start.job->uid] = &start;
       } else {
-        RC_ASSERT(claimant == nullptr);
-        claimant = &start;
+        RC_ASSERT(preemptor == nullptr);
+        preemptor = &start;
       }
     }
-    RC_CLASSIFY(claimant == nullptr, "waits on");
+    RC_CLASSIFY(preemptor == nullptr, "waits on");
     RC_CLASSIFY(moved.size() == 1, "one moves");
     RC_CLASSIFY(moved.size() == 2, "two move");
     RC_ASSERT(moved.size() <= 2);
     if (moved.empty()) return;
-    RC_ASSERT(claimant != nullptr);
-    RC_ASSERT(freeGpus(snapshot) >= 4 * claimant->job->spec.totalReplicas());
-    const std::set<model::Uid> named = ownersOf(claimant->proposal.victims, snapshot);
+    RC_ASSERT(preemptor != nullptr);
+    RC_ASSERT(freeGpus(snapshot) >= 4 * preemptor->job->spec.totalReplicas());
+    const std::set<model::Uid> named = ownersOf(preemptor->proposal.victims, snapshot);
     RC_ASSERT(named.size() == moved.size());
     Ledger ledger(snapshot);
     for (const auto& pod : snapshot.pods) {
@@ -95,7 +95,7 @@ TEST_CASE("whoever moves has new places in the same plan, and whoever it moves f
         RC_ASSERT(ledger.nodes()[node].free.gpus() >= 0);
       }
       RC_ASSERT(members == start.job->spec.totalReplicas());
-      if (&start == claimant) continue;
+      if (&start == preemptor) continue;
       RC_ASSERT(named.contains(start.job->uid));
       RC_ASSERT(start.job->spec.preemptible);
       RC_ASSERT(start.proposal.kind == model::ProposalKind::kRestart);

@@ -86,7 +86,7 @@ class LivingCluster {
       case 6: return changeNode();
       case 7: return suspendOrResume();
       case 8: return removeJob();
-      case 9: return stranger();
+      case 9: return foreignPod();
       case 10: return pretender();
       case 11: return addVictim();
       case 12: return putQueue(static_cast<int>(rng_.below(kQueues)));
@@ -244,9 +244,9 @@ class LivingCluster {
     }
   }
 
-  void stranger() {
+  void foreignPod() {
     const model::Pod each =
-        pod(fmt::format("other/p{}", strangers_++)).on(fmt::format("n{}", rng_.below(kNodes))).gpus(1);
+        pod(fmt::format("other/p{}", foreignPods_++)).on(fmt::format("n{}", rng_.below(kNodes))).gpus(1);
     pods_[each.key] = std::make_shared<const model::Pod>(each);
   }
 
@@ -256,7 +256,7 @@ class LivingCluster {
     if (owner == jobs_.end()) return;
     model::Pod each =
         pod("x").memberOf(*owner->second, "worker", static_cast<int>(rng_.below(4)), rng_.between(0, 2));
-    each.key = {rng_.chance(1, 2) ? "ml" : "other", fmt::format("{}-like-{}", each.key.name, strangers_++)};
+    each.key = {rng_.chance(1, 2) ? "ml" : "other", fmt::format("{}-like-{}", each.key.name, foreignPods_++)};
     each.pinned = model::NodeName(fmt::format("n{}", rng_.below(kNodes)));
     each.gated = rng_.chance(1, 3);
     if (rng_.chance(1, 3)) each.node = *each.pinned;
@@ -264,10 +264,10 @@ class LivingCluster {
   }
 
   void addVictim() {
-    const auto claimant = some(jobs_);
+    const auto preemptor = some(jobs_);
     const auto victim = some(pods_);
-    if (claimant == jobs_.end() || victim == pods_.end() || !claimant->second->status.gang.proposal) return;
-    edit(claimant->second, [&](model::Job& job) {
+    if (preemptor == jobs_.end() || victim == pods_.end() || !preemptor->second->status.gang.proposal) return;
+    edit(preemptor->second, [&](model::Job& job) {
       const model::Pod& each = *victim->second;
       job.status.gang.proposal->victims.push_back({each.key, each.uid, each.node});
     });
@@ -302,7 +302,7 @@ class LivingCluster {
   }
   void act(const model::ObjectKey&, const core::DeletePod& action) { pods_.erase(action.pod); }
   // None of its jobs is elastic.
-  void act(const model::ObjectKey&, const core::TellMember&) {}
+  void act(const model::ObjectKey&, const core::NotifyMember&) {}
   void act(const model::ObjectKey& name, const core::CollectEvidence&) {
     const auto classes = model::allFailureClasses();
     core::Failure failure;
@@ -321,7 +321,7 @@ class LivingCluster {
   base::Rng rng_;
   std::int64_t now_ = 0;
   int jobsMade_ = 0;
-  int strangers_ = 0;
+  int foreignPods_ = 0;
   std::map<model::NodeName, std::shared_ptr<const model::Node>> nodes_;
   std::map<model::ObjectKey, std::shared_ptr<const model::Pod>> pods_;
   std::map<model::ObjectKey, std::shared_ptr<const model::Job>> jobs_;

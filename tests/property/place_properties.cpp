@@ -98,13 +98,13 @@ TEST_CASE("of the domains that hold the gang the one with the least free GPUs is
     RC_PRE(std::holds_alternative<Placement>(outcome));
     const BruteForce brute(snapshot, gang, false);
     const std::size_t first = usedNodes(*placement, ledger).front();
-    std::int64_t least = INT64_MAX;
+    std::int64_t minimum = INT64_MAX;
     std::int64_t taken = 0;
     for (const auto& domain : brute.domains(placement->level)) {
       if (std::find(domain.begin(), domain.end(), first) != domain.end()) taken = brute.freeGpus(domain);
-      if (brute.fits(domain)) least = std::min(least, brute.freeGpus(domain));
+      if (brute.fits(domain)) minimum = std::min(minimum, brute.freeGpus(domain));
     }
-    RC_ASSERT(taken == least);
+    RC_ASSERT(taken == minimum);
   });
 }
 
@@ -194,17 +194,18 @@ TEST_CASE("with a job mix, of the nodes that hold the gang the one where fragmen
     if (placement.level != "node") return;
     model::Resources all;
     for (const model::Role& role : gang.spec.roles) all.add(role.shape.requests.times(role.replicas));
-    const auto roomOf = [](const model::Resources& free) {
-      DeviceRoom room;
-      room.cpu = free.cpu.value;
-      room.memory = free.memory.value;
-      room.whole = std::max<std::int64_t>(0, free.gpus());
-      return room;
+    const auto capacityOf = [](const model::Resources& free) {
+      DeviceCapacity capacity;
+      capacity.cpu = free.cpu.value;
+      capacity.memory = free.memory.value;
+      capacity.whole = std::max<std::int64_t>(0, free.gpus());
+      return capacity;
     };
     const auto growth = [&](std::size_t node) {
       model::Resources after = ledger.nodes()[node].free;
       after.subtract(all);
-      return fragmentation(roomOf(after), mix) - fragmentation(roomOf(ledger.nodes()[node].free), mix);
+      return fragmentation(capacityOf(after), mix) -
+             fragmentation(capacityOf(ledger.nodes()[node].free), mix);
     };
     const BruteForce brute(snapshot, gang, false);
     const std::int64_t taken = growth(ledger.find(placement.assignments.front().node).value());
@@ -281,7 +282,7 @@ TEST_CASE("without the exact search nothing impossible is placed, and little is 
     const Ledger ledger(snapshot);
     const Domains domains(snapshot.nodes, snapshot.policy.topology);
     const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
-    const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+    const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kFree);
     Packer greedy(problem);
     greedy.setExactBudget(0);
     const bool found = greedy.packAtLevel(0).has_value();

@@ -88,11 +88,11 @@ inline model::Job jobOf(const QueueScene& scene, std::size_t index) {
 }
 
 // Makes the job a gang that has run in this placement since then.
-inline void makeRunning(model::Job& job, std::vector<model::Assignment> places, base::WallTime since) {
+inline void makeRunning(model::Job& job, std::vector<model::Assignment> assignments, base::WallTime since) {
   job.hasReleaseFinalizer = true;
   job.status.phase = "Running";
   job.status.gang.lastEpoch = std::max<std::int64_t>(1, job.status.gang.lastEpoch);
-  job.status.gang.placed = model::Placed{job.status.gang.lastEpoch, std::move(places)};
+  job.status.gang.placed = model::Placed{job.status.gang.lastEpoch, std::move(assignments)};
   job.status.gang.proposal.reset();
   job.status.pending.reset();
   job.status.startTime = since;
@@ -121,23 +121,23 @@ inline std::vector<model::Pod> podsOf(const model::Job& job) {
 inline model::Snapshot snapshotOf(const QueueScene& scene, bool backwards = false) {
   SnapshotBuilder builder = cluster();
   builder.now(kSceneNow);
-  std::vector<int> room = scene.nodes;
+  std::vector<int> capacity = scene.nodes;
   std::vector<model::Job> jobs;
   for (std::size_t i = 0; i < scene.jobs.size(); ++i) {
     model::Job each = jobOf(scene, i);
-    std::vector<model::Assignment> places;
-    std::vector<int> left = room;
+    std::vector<model::Assignment> assignments;
+    std::vector<int> left = capacity;
     for (int member = 0; scene.jobs[i].runs && member < scene.jobs[i].members; ++member) {
       // Spread rather than packed, so that a claim needs victims on more than one node.
       const auto widest = std::max_element(left.begin(), left.end());
       if (*widest < scene.jobs[i].gpus) break;
       *widest -= scene.jobs[i].gpus;
-      places.push_back(
+      assignments.push_back(
           {model::NodeName(fmt::format("n{}", widest - left.begin())), "worker", model::IndexSet({member})});
     }
-    if (!places.empty() && places.size() == static_cast<std::size_t>(scene.jobs[i].members)) {
-      room = left;
-      makeRunning(each, std::move(places), each.created);
+    if (!assignments.empty() && assignments.size() == static_cast<std::size_t>(scene.jobs[i].members)) {
+      capacity = left;
+      makeRunning(each, std::move(assignments), each.created);
     }
     jobs.push_back(std::move(each));
   }
@@ -252,8 +252,8 @@ template <>
 struct Arbitrary<trainyard::test::QueueScene> {
   static Gen<trainyard::test::QueueScene> arbitrary() {
     using trainyard::test::QueueScene;
-    const auto between = [](auto element, int least, int most) {
-      return gen::mapcat(gen::inRange(least, most + 1), [element](int count) {
+    const auto between = [](auto element, int minimum, int most) {
+      return gen::mapcat(gen::inRange(minimum, most + 1), [element](int count) {
         return gen::container<std::vector<typename decltype(element)::ValueType>>(
             static_cast<std::size_t>(count), element);
       });

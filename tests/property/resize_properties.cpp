@@ -29,11 +29,11 @@ model::Job gang(const std::string& name, int members, std::int64_t now) {
   return made;
 }
 
-model::Job elasticGang(const std::string& name, int least, int wish, int most, std::int64_t now) {
+model::Job elasticGang(const std::string& name, int minimum, int wish, int most, std::int64_t now) {
   model::Job made = gang(name, wish, now);
   made.spec.checkpoint = model::Checkpoint{.mode = model::CheckpointMode::kHelper};
   made.spec.elastic =
-      model::Elastic{.role = "worker", .replicas = wish, .minReplicas = least, .maxReplicas = most};
+      model::Elastic{.role = "worker", .replicas = wish, .minReplicas = minimum, .maxReplicas = most};
   return made;
 }
 
@@ -57,7 +57,7 @@ class World {
     std::vector<Change> all;
     for (int round = 0; round < 10; ++round) {
       auto outcome = cycle_.decide([this](const QueueTree&) {
-        std::vector<WaitingJob> waiting;
+        std::vector<SchedulableJob> waiting;
         for (const auto& each : cycle_.snapshot().jobs) {
           if (!each->status.gang.placed) waiting.push_back({each});
         }
@@ -65,7 +65,7 @@ class World {
       });
       for (Change& each : outcome.changes) all.push_back(std::move(each));
       if (outcome.sizes) terms = outcome.sizes;
-      checkRoom();
+      checkCapacity();
       if (outcome.changes.empty()) break;
     }
     return all;
@@ -81,7 +81,7 @@ class World {
     return made.build();
   }
 
-  void checkRoom() const {
+  void checkCapacity() const {
     std::map<model::NodeName, int> used;
     for (const auto& each : cycle_.snapshot().jobs) {
       if (!each->status.gang.placed) continue;
@@ -215,10 +215,10 @@ TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
     std::size_t shrinks = 0;
     const auto jobs = rng.between(1, 4);
     for (std::int64_t i = 0; i < jobs; ++i) {
-      const int least = static_cast<int>(rng.between(1, 2));
-      const int wish = least + static_cast<int>(rng.between(0, 2));
-      world.add(elasticGang(fmt::format("ml/e{}", i), least, wish, wish + static_cast<int>(rng.between(0, 4)),
-                            world.now()));
+      const int minimum = static_cast<int>(rng.between(1, 2));
+      const int wish = minimum + static_cast<int>(rng.between(0, 2));
+      world.add(elasticGang(fmt::format("ml/e{}", i), minimum, wish,
+                            wish + static_cast<int>(rng.between(0, 4)), world.now()));
     }
     std::string rival;
     int rivals = 0;
@@ -229,7 +229,7 @@ TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
       bool grew = false;
       bool shrank = false;
       for (const Change& each : changes) {
-        REQUIRE(each.kind != ChangeKind::kStop);
+        REQUIRE(each.kind != ChangeKind::kPreempt);
         if (each.kind == ChangeKind::kGrow) growths[each.job->key.name].push_back(world.now());
         grew = grew || each.kind == ChangeKind::kGrow;
         shrank = shrank || each.kind == ChangeKind::kShrink;

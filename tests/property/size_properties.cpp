@@ -44,9 +44,9 @@ class Packing {
     const Job& job = in_.jobs[index];
     int most = in_.pools[job.pool][server] != 0 ? come_[index] : 0;
     for (std::size_t k = 0; k < in_.kinds && most > 0; ++k) {
-      const std::int64_t room = free_[server * in_.kinds + k];
+      const std::int64_t available = free_[server * in_.kinds + k];
       if (job.demand[k] > 0)
-        most = std::min<int>(most, static_cast<int>(std::max<std::int64_t>(room, 0) / job.demand[k]));
+        most = std::min<int>(most, static_cast<int>(std::max<std::int64_t>(available, 0) / job.demand[k]));
     }
     for (int count = most; count >= 0; --count) {
       take(job, server, count);
@@ -75,8 +75,8 @@ bool isAllowed(const SizeProblem& problem, const std::vector<int>& sizes) {
     touched += sizes[i] != present[i] ? 1 : 0;
   }
   const std::vector<int> fair = fairSizes(problem);
-  const std::int64_t most = std::max(problem.mostLoss, fairnessLoss(problem, fair, present));
-  return touched <= problem.mostTouched && fairnessLoss(problem, fair, sizes) <= most;
+  const std::int64_t most = std::max(problem.maxLoss, fairnessLoss(problem, fair, present));
+  return touched <= problem.maxTouched && fairnessLoss(problem, fair, sizes) <= most;
 }
 
 std::int64_t valueOf(const SizeProblem& problem, const std::vector<int>& sizes) {
@@ -95,7 +95,7 @@ std::int64_t exactOptimum(const SizeProblem& problem) {
       return;
     }
     const Job& job = problem.jobs[sizes.size()];
-    for (int size = job.least; size <= job.most; ++size) {
+    for (int size = job.minimum; size <= job.most; ++size) {
       sizes.push_back(size);
       list();
       sizes.pop_back();
@@ -171,13 +171,13 @@ SizeProblem randomProblem(base::Rng& rng) {
     }
     if (job.places.empty()) continue;
     job.present = static_cast<int>(job.places.size());
-    job.least = static_cast<int>(pick(rng, 1, job.present));
+    job.minimum = static_cast<int>(pick(rng, 1, job.present));
     job.most = job.present + static_cast<int>(pick(rng, 0, 4));
     job.weight = pick(rng, 1, 3);
     // Half of them speed up by Amdahl's law with different parameters; the others are worth what they use.
     const bool curve = rng.chance(1, 2);
     const double serial = static_cast<double>(pick(rng, 0, 60)) / 100;
-    for (int n = job.least; n <= job.most; ++n) {
+    for (int n = job.minimum; n <= job.most; ++n) {
       const double speed = curve ? n / (1 + serial * (n - 1)) : n;
       job.worth.push_back(static_cast<std::int64_t>(speed * utilization * kUnit));
     }
@@ -188,8 +188,8 @@ SizeProblem randomProblem(base::Rng& rng) {
     problem.jobs.push_back(std::move(job));
   }
   constexpr std::int64_t kWhole = 1'000'000'000;
-  problem.mostLoss = kWhole / 10 * pick(rng, 0, 20);
-  problem.mostTouched = static_cast<int>(
+  problem.maxLoss = kWhole / 10 * pick(rng, 0, 20);
+  problem.maxTouched = static_cast<int>(
       pick(rng, 1, std::max<std::int64_t>(static_cast<std::int64_t>(problem.jobs.size()), 1)));
   return problem;
 }

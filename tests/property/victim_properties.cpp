@@ -20,13 +20,13 @@ namespace {
 
 using JobPtr = std::shared_ptr<const model::Job>;
 
-constexpr const char* kClaimant = "ml/j0";
+constexpr const char* kPreemptor = "ml/j0";
 
-model::Snapshot onlyClaimantWaits(const model::Snapshot& all) {
+model::Snapshot onlyPreemptorWaits(const model::Snapshot& all) {
   model::Snapshot snapshot = all;
   snapshot.jobs = {};
   for (const JobPtr& job : all.jobs) {
-    if (job->status.gang.placed || job->key == key(kClaimant)) snapshot.jobs.push_back(job);
+    if (job->status.gang.placed || job->key == key(kPreemptor)) snapshot.jobs.push_back(job);
   }
   // Neither waiting for a closer placement nor moving other gangs is part of this property.
   snapshot.policy.relaxation.cap = {};
@@ -43,7 +43,7 @@ model::Snapshot oneWaits(QueueScene scene) {
     scene.jobs[i].runs = true;
     scene.jobs[i].priority = std::min(scene.jobs[i].priority, static_cast<int>(i % 3));
   }
-  return onlyClaimantWaits(snapshotOf(scene));
+  return onlyPreemptorWaits(snapshotOf(scene));
 }
 
 // Two or three queues with guarantees; the preemptor's queue is guaranteed its whole demand.
@@ -59,7 +59,7 @@ model::Snapshot oneReclaims(QueueScene scene) {
   scene.jobs[0].runs = false;
   scene.jobs[0].queue = 0;
   scene.jobs[0].preemptible = true;
-  return onlyClaimantWaits(snapshotOf(scene));
+  return onlyPreemptorWaits(snapshotOf(scene));
 }
 model::Snapshot without(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
   model::Snapshot left = snapshot;
@@ -94,7 +94,7 @@ std::int64_t lostWork(const model::Job& job, const model::Snapshot& snapshot) {
 using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t>;
 
 std::int64_t deficitOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot) {
-  const model::QueueName own = jobIn(snapshot, kClaimant).spec.queue;
+  const model::QueueName own = jobIn(snapshot, kPreemptor).spec.queue;
   const auto goes = [&](const JobPtr& job) {
     return std::find(victims.begin(), victims.end(), job) != victims.end();
   };
@@ -117,7 +117,7 @@ std::int64_t deficitOf(const std::vector<JobPtr>& victims, const model::Snapshot
 
 Cost costOf(const std::vector<JobPtr>& victims, const model::Snapshot& snapshot) {
   const Priorities ranks(snapshot);
-  const model::QueueName own = jobIn(snapshot, kClaimant).spec.queue;
+  const model::QueueName own = jobIn(snapshot, kPreemptor).spec.queue;
   std::int64_t lost = 0;
   std::vector<int> priorities;
   for (const JobPtr& victim : victims) {
@@ -132,14 +132,14 @@ using Allowed = std::function<bool(const model::Snapshot&, const std::vector<Job
 
 bool allOfLowerPriority(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
   const Priorities priorities(snapshot);
-  const int own = priorities.of(jobIn(snapshot, kClaimant));
+  const int own = priorities.of(jobIn(snapshot, kPreemptor));
   return std::all_of(gone.begin(), gone.end(), [&](const JobPtr& job) { return priorities.of(*job) < own; });
 }
 
 // In the preemptor's queue: gangs of lower priority, if the queue permits preemption. In each other queue:
 // one gang after the other while it exceeds its guarantee; taking the largest last is the best order.
 bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& gone) {
-  const model::Job& claimant = jobIn(snapshot, kClaimant);
+  const model::Job& preemptor = jobIn(snapshot, kPreemptor);
   for (const auto& queue : snapshot.queues) {
     std::vector<JobPtr> here;
     std::int64_t held = 0;
@@ -149,7 +149,7 @@ bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& go
     std::copy_if(gone.begin(), gone.end(), std::back_inserter(here),
                  [&](const JobPtr& job) { return job->spec.queue == queue->name; });
     if (here.empty()) continue;
-    if (queue->name == claimant.spec.queue) {
+    if (queue->name == preemptor.spec.queue) {
       if (queue->withinQueue == model::WithinQueue::kNever || !allOfLowerPriority(snapshot, here))
         return false;
       continue;
@@ -166,7 +166,7 @@ bool withinRights(const model::Snapshot& snapshot, const std::vector<JobPtr>& go
 
 // The cheapest set of victims, found by trying every set; nullopt if none suffices.
 std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& allowed) {
-  const model::Job& claimant = jobIn(snapshot, kClaimant);
+  const model::Job& preemptor = jobIn(snapshot, kPreemptor);
   std::vector<JobPtr> candidates;
   for (const JobPtr& job : snapshot.jobs) {
     if (job->status.gang.placed && job->spec.preemptible) candidates.push_back(job);
@@ -180,7 +180,7 @@ std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& all
     const Cost cost = costOf(gone, snapshot);
     if ((best && *best <= cost) || !allowed(snapshot, gone)) continue;
     const model::Snapshot left = without(snapshot, gone);
-    if (BruteForce(left, claimant, false).fitsAt(claimant.spec.locality.required)) best = cost;
+    if (BruteForce(left, preemptor, false).fitsAt(preemptor.spec.locality.required)) best = cost;
   }
   return best;
 }

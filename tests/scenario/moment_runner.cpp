@@ -164,8 +164,9 @@ class Moment {
       }
     }
     std::vector<std::string> lines;
-    for (auto& [who, indices] : victims)
-      lines.push_back(fmt::format("evicts {} {} {}", who.first, who.second, model::IndexSet(indices).str()));
+    for (auto& [victim, indices] : victims)
+      lines.push_back(
+          fmt::format("evicts {} {} {}", victim.first, victim.second, model::IndexSet(indices).str()));
     return lines;
   }
 

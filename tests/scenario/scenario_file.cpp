@@ -360,7 +360,7 @@ class Reader {
     else if (name == "preemptible")
       job.preemptible = readYesNo(value, name);
     else if (name == "min")
-      job.least = readInt(value, name);
+      job.minimum = readInt(value, name);
     else if (name == "elastic")
       job.elastic = readElastic(value);
     else if (name == "checkpoint")

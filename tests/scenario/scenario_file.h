@@ -87,7 +87,7 @@ struct RunsText {
 
 struct ElasticText {
   std::string role;
-  int least = 1;
+  int minimum = 1;
   int most = 1;
 };
 
@@ -116,7 +116,7 @@ struct JobText {
   std::optional<std::chrono::seconds> deadline;
   int created = 0;             // seconds; in one moment only
   std::optional<int> started;  // the start of the members in `runs`; otherwise `created`
-  std::optional<int> least;    // gang.minAvailable
+  std::optional<int> minimum;  // gang.minAvailable
   std::optional<ElasticText> elastic;
   std::optional<std::chrono::seconds> estimate;
   std::optional<CheckpointText> checkpoint;

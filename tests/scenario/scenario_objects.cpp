@@ -167,7 +167,7 @@ std::string jobJson(const JobText& job) {
   if (!job.successRole.empty()) spec["success"] = {{"operator", "Any"}, {"roles", {job.successRole}}};
   if (job.timeout) spec["scheduling"] = {{"timeoutSeconds", job.timeout->count()}};
   if (!job.restartScope.empty()) spec["failure"] = {{"restartScope", job.restartScope}};
-  if (job.least) spec["gang"] = {{"minAvailable", *job.least}};
+  if (job.minimum) spec["gang"] = {{"minAvailable", *job.minimum}};
   if (job.estimate) spec["estimate"] = {{"durationSeconds", job.estimate->count()}};
   if (job.checkpoint) spec["checkpoint"] = checkpointJson(*job.checkpoint);
   if (Json locality = localityJson(job); !locality.empty()) spec["locality"] = std::move(locality);
@@ -178,7 +178,7 @@ std::string jobJson(const JobText& job) {
     if (role == nullptr) refuse(fmt::format("elastic: no role \"{}\"", job.elastic->role));
     spec["elastic"] = {{"role", role->name},
                        {"replicas", role->count},
-                       {"minReplicas", job.elastic->least},
+                       {"minReplicas", job.elastic->minimum},
                        {"maxReplicas", job.elastic->most}};
   }
   object["spec"] = std::move(spec);

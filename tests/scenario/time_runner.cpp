@@ -237,11 +237,11 @@ class World {
     if (expected.subject == "evictions") {
       actual.head = fmt::to_string(evictions_.count());
     } else if (const auto queue = after("queue ", expected.subject)) {
-      tellQueue(*queue, words, actual);
+      readQueue(*queue, words, actual);
     } else if (const auto pod = after("pod ", expected.subject)) {
-      tellPod(*pod, actual);
+      readPod(*pod, actual);
     } else {
-      tellJob(words, expected, actual);
+      readJob(words, expected, actual);
     }
     if (compare(expected, actual)) return;
     fmt::print("    (after {} s)\n",
@@ -258,7 +258,7 @@ class World {
     return pods;
   }
 
-  void tellJob(const Words& words, const Expectation& expected, Expectation& actual) {
+  void readJob(const Words& words, const Expectation& expected, Expectation& actual) {
     const JobPtr job = cache().jobs.find(key(expected.subject));
     if (!job) {
       actual.head = "is gone";
@@ -267,23 +267,23 @@ class World {
       actual.head = words.size() == 1 || words[0] == "not" ? (count > 0 ? "preempted" : "not preempted")
                                                            : fmt::format("preempted {}", count);
     } else if (words[0] == "has" && words.size() > 2 && words[1] == "event") {
-      tellEvents(*job, words[2], expected, actual);
+      readEvents(*job, words[2], expected, actual);
     } else if (words[0] == "has" && words.size() > 3 && words[1] == "no" && words[2] == "event") {
-      tellEvents(*job, words[3], expected, actual);
+      readEvents(*job, words[3], expected, actual);
     } else if (words[0] == "has" && words.size() > 3 && words[1] == "condition") {
-      tellCondition(*job, words, actual);
+      readCondition(*job, words, actual);
     } else if (words[0] == "has") {
       const auto pods = podsOf(expected.subject);
       const auto bound = std::count_if(pods.begin(), pods.end(),
                                        [](const PodPtr& pod) { return pod->bound() && !pod->finished(); });
       actual.head = fmt::format("has {} pod{}", bound, bound == 1 ? "" : "s");
     } else {
-      tellState(*job, words, expected, actual);
+      readState(*job, words, expected, actual);
     }
   }
 
   // has condition TYPE STATUS [REASON]
-  static void tellCondition(const model::Job& job, const Words& words, Expectation& actual) {
+  static void readCondition(const model::Job& job, const Words& words, Expectation& actual) {
     const model::Condition* condition = job.condition(words[2]);
     if (condition == nullptr) {
       actual.head = "has no condition " + words[2];
@@ -297,7 +297,7 @@ class World {
   }
 
   // Adds the state, and the placement in the form in which it is expected.
-  void tellState(const model::Job& job, const Words& words, const Expectation& expected,
+  void readState(const model::Job& job, const Words& words, const Expectation& expected,
                  Expectation& actual) {
     const auto& placed = job.status.gang.placed;
     if (job.finished()) {
@@ -329,7 +329,7 @@ class World {
     if (!expected.body.empty()) actual.body = linesOf(placed->assignments);
   }
 
-  void tellEvents(const model::Job& job, const std::string& reason, const Expectation& expected,
+  void readEvents(const model::Job& job, const std::string& reason, const Expectation& expected,
                   Expectation& actual) {
     const auto listed = cluster_->request(
         net::Method::kGet, fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", job.key.ns));
@@ -345,7 +345,7 @@ class World {
     }
   }
 
-  void tellPod(const std::string& name, Expectation& actual) {
+  void readPod(const std::string& name, Expectation& actual) {
     const PodPtr pod = cache().pods.find(key(name));
     if (!pod) {
       actual.head = "is gone";
@@ -357,7 +357,7 @@ class World {
   }
 
   // Adds each expected item by name: runs N, waits N, usage gpus=N, …
-  void tellQueue(const std::string& name, const Words& words, Expectation& actual) {
+  void readQueue(const std::string& name, const Words& words, Expectation& actual) {
     int runs = 0;
     int waits = 0;
     for (const JobPtr& job : cache().jobs.all()) {

@@ -19,18 +19,18 @@ constexpr base::Instant::duration kLag = std::chrono::seconds(2);
 // After a delayed request: its longest duration, and the time of a plan based on its answer.
 constexpr base::Instant::duration kLongestLag = std::chrono::seconds(36);
 
-std::int64_t gpusOf(const model::Job& job, const std::vector<model::Assignment>& places) {
+std::int64_t gpusOf(const model::Job& job, const std::vector<model::Assignment>& assignments) {
   std::int64_t gpus = 0;
-  for (const model::Assignment& each : places) {
+  for (const model::Assignment& each : assignments) {
     const model::Role* role = job.spec.findRole(each.role);
     if (role != nullptr) gpus += role->shape.requests.gpus() * static_cast<std::int64_t>(each.indices.size());
   }
   return gpus;
 }
 
-std::int64_t memberCount(const std::vector<model::Assignment>& places) {
+std::int64_t memberCount(const std::vector<model::Assignment>& assignments) {
   std::int64_t count = 0;
-  for (const model::Assignment& each : places) count += static_cast<std::int64_t>(each.indices.size());
+  for (const model::Assignment& each : assignments) count += static_cast<std::int64_t>(each.indices.size());
   return count;
 }
 
@@ -111,10 +111,10 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
 void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) {
   const std::int64_t has = memberCount(claim.add);
   // An elastic gang may start with fewer members, down to its minimum.
-  const int least =
+  const int minimum =
       job.spec.elastic ? job.spec.totalReplicas() - job.spec.elastic->replicas + job.spec.elastic->minReplicas
                        : job.spec.totalReplicas();
-  if ((has < least || has > job.spec.totalReplicas()) && !restless(job.uid)) {
+  if ((has < minimum || has > job.spec.totalReplicas()) && !restless(job.uid)) {
     violated_(fmt::format("job {}: claim {} has places for {} of {} members", job.key, claim.id,
                           memberCount(claim.add), job.spec.totalReplicas()));
   }
@@ -132,12 +132,12 @@ void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) 
   }
 }
 
-void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant,
+void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& preemptor,
                             const std::set<model::Uid>& named) {
   const auto say = [&](const char* what) {
-    violated_(fmt::format("job {} claims the places of {}, which {}", claimant.key, victim.key, what));
+    violated_(fmt::format("job {} claims the places of {}, which {}", preemptor.key, victim.key, what));
   };
-  if (victim.uid == claimant.uid) return say("is itself");
+  if (victim.uid == preemptor.uid) return say("is itself");
   if (!victim.spec.preemptible) say("may not be stopped");
   const auto valueOf = [&](const model::Job& job) {
     for (const auto& each : truth_.cache().priorityClasses.all()) {
@@ -147,11 +147,11 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& claimant
   };
   // Members beyond the desired replicas may be reclaimed for any pending job. After a change of the desired
   // replicas, the previous value may still apply.
-  const auto wished = wishedAt_.find(victim.uid);
-  const bool unsure = wished != wishedAt_.end() && executor_.now() - wished->second < kLag;
+  const auto desired = wishedAt_.find(victim.uid);
+  const bool unsure = desired != wishedAt_.end() && executor_.now() - desired->second < kLag;
   const bool beyondWish =
       unsure || (victim.spec.elastic && victim.status.replicas > victim.spec.elastic->replicas);
-  if (!beyondWish && victim.spec.queue == claimant.spec.queue && valueOf(victim) > valueOf(claimant))
+  if (!beyondWish && victim.spec.queue == preemptor.spec.queue && valueOf(victim) > valueOf(preemptor))
     say("is of higher priority in the same queue");
   if (restless(victim.uid)) return;
   // An elastic gang may lose only its last members. A pod that has just ended existed at the decision.

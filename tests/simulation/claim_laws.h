@@ -38,7 +38,7 @@ class ClaimLaws {
 
   void jobChanged(const JobPtr& before, const JobPtr& after);
   void checkClaim(const model::Job& job, const model::Proposal& claim);
-  void checkVictim(const model::Job& victim, const model::Job& claimant, const std::set<model::Uid>& named);
+  void checkVictim(const model::Job& victim, const model::Job& preemptor, const std::set<model::Uid>& named);
   void checkLimits(const model::Job& job);
   void noteClaimPods(const model::Pod& pod);
   // Returns true if all pods of a claim that names this gang have existed.

@@ -57,7 +57,7 @@ enum class Step {
   kCreateMember,
   kReleaseMember,
   kAllBound,
-  kTellMember,
+  kNotifyMember,
   kDeletePod,
   kForceDelete,
   kReadJob,

@@ -16,20 +16,20 @@ constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecutio
 void askOfNodes(Json& pod, const JobPlan& plan) {
   Json& spec = pod["spec"];
   switch (plan.wish) {
-    case NodeWish::kNone: return;
-    case NodeWish::kRack: spec["nodeSelector"] = {{kRackLabel, "r0"}}; return;
-    case NodeWish::kOtherRack: {
+    case NodeConstraint::kNone: return;
+    case NodeConstraint::kRack: spec["nodeSelector"] = {{kRackLabel, "r0"}}; return;
+    case NodeConstraint::kOtherRack: {
       const Json other = {{"key", kRackLabel}, {"operator", "NotIn"}, {"values", {"r0"}}};
       const Json term = {{"matchExpressions", Json::array({other})}};
       spec["affinity"]["nodeAffinity"][kRequired]["nodeSelectorTerms"] = Json::array({term});
       return;
     }
-    case NodeWish::kTolerates: {
+    case NodeConstraint::kTolerates: {
       const Json toleration = {{"key", kMaintenanceTaint}, {"operator", "Exists"}};
       spec["tolerations"] = Json::array({toleration});
       return;
     }
-    case NodeWish::kApart: {
+    case NodeConstraint::kApart: {
       const Json own = {{"app", plan.name}};
       const Json term = {{"labelSelector", {{"matchLabels", own}}},
                          {"topologyKey", "kubernetes.io/hostname"}};
@@ -75,8 +75,8 @@ Json gang(const JobPlan& plan) {
 }  // namespace
 
 std::string jobJson(const JobPlan& plan, bool asksCpu) {
-  const bool anew = plan.elastic && plan.resizes == ResizePlan::kAnew;
-  Json spec = {{"framework", anew ? "Custom" : "PyTorch"},
+  const bool byRestart = plan.elastic && plan.resizes == ResizePlan::kByRestart;
+  Json spec = {{"framework", byRestart ? "Custom" : "PyTorch"},
                {"roles", roles(plan, "train:1", asksCpu)},
                {"failure", {{"restartScope", plan.restartWhole ? "Gang" : "Pod"}}}};
   if (!plan.preemptible) spec["preemptible"] = false;
@@ -91,7 +91,7 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
                        {"replicas", plan.roles.front().replicas},
                        {"minReplicas", 1},
                        {"maxReplicas", 8}};
-    if (plan.resizes == ResizePlan::kTold)
+    if (plan.resizes == ResizePlan::kNotified)
       spec["checkpoint"] = {{"mode", "Helper"}, {"gracePeriodSeconds", 2}};
   }
   const Json job = {{"apiVersion", model::names::kApiVersion},
@@ -146,7 +146,7 @@ std::string limitRangeJson(int cpus) {
       .dump();
 }
 
-std::string strangerJson(const std::string& name, int gpus, std::chrono::milliseconds runFor) {
+std::string foreignPodJson(const std::string& name, int gpus, std::chrono::milliseconds runFor) {
   JobPlan plan;
   plan.runFor = runFor;
   Json pod = podTemplate(gpus, plan, "other:1", true);

@@ -19,7 +19,7 @@ inline constexpr const char* kMaintenanceTaint = "example.com/maintenance";
 [[nodiscard]] std::string limitRangeJson(int cpus);
 // A merge patch that gives a suspended job another size and another program.
 [[nodiscard]] std::string editedJson(const JobPlan& plan, int workers, bool asksCpu);
-[[nodiscard]] std::string strangerJson(const std::string& name, int gpus, std::chrono::milliseconds runFor);
+[[nodiscard]] std::string foreignPodJson(const std::string& name, int gpus, std::chrono::milliseconds runFor);
 // A new node like a deleted one, which is given as the server showed it.
 [[nodiscard]] std::string nodeJson(const std::string& deleted);
 

@@ -22,22 +22,23 @@ bool isMember(const model::Pod& pod) {
   return pod.controllerKind == model::names::kTrainingJobKind && pod.member.has_value();
 }
 
-const model::NodeName* placeOf(const std::vector<model::Assignment>& places, const model::MemberLabels& who) {
-  for (const model::Assignment& each : places) {
-    if (each.role == who.role && each.indices.contains(who.index)) return &each.node;
+const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments,
+                               const model::MemberLabels& labels) {
+  for (const model::Assignment& each : assignments) {
+    if (each.role == labels.role && each.indices.contains(labels.index)) return &each.node;
   }
   return nullptr;
 }
 
 // Returns the node that the record assigns to this member; null if the record does not name it.
-const model::NodeName* placeInRecord(const model::GangRecord& gang, const model::MemberLabels& who) {
-  if (gang.proposal && gang.proposal->epoch == who.epoch) {
-    if (const auto* place = placeOf(gang.proposal->add, who)) return place;
+const model::NodeName* placeInRecord(const model::GangRecord& gang, const model::MemberLabels& labels) {
+  if (gang.proposal && gang.proposal->epoch == labels.epoch) {
+    if (const auto* place = placeOf(gang.proposal->add, labels)) return place;
   }
   if (!gang.placed) return nullptr;
   for (const model::Assignment& each : gang.placed->assignments) {
-    const bool names = each.role == who.role && each.indices.contains(who.index);
-    if (names && gang.placed->epochOf(each) == who.epoch) return &each.node;
+    const bool names = each.role == labels.role && each.indices.contains(labels.index);
+    if (names && gang.placed->epochOf(each) == labels.epoch) return &each.node;
   }
   return nullptr;
 }
@@ -191,8 +192,8 @@ void ProtocolLaws::podChanged(const PodPtr& before, const PodPtr& after) {
   if (after->bound())
     everBound_.insert(boundKey(after->controllerUid, after->member->epoch, after->key.name));
   if (fresh && after->gangGated) checkCreated(*after);
-  const bool letGo = !after->gangGated && (fresh || before->gangGated);
-  if (letGo && !after->terminating) checkLetGo(*after, fresh);
+  const bool released = !after->gangGated && (fresh || before->gangGated);
+  if (released && !after->terminating) checkRelease(*after, fresh);
 }
 
 void ProtocolLaws::checkCreated(const model::Pod& pod) {
@@ -206,7 +207,7 @@ void ProtocolLaws::checkCreated(const model::Pod& pod) {
                        pod.member->epoch));
 }
 
-void ProtocolLaws::checkLetGo(const model::Pod& pod, bool born) {
+void ProtocolLaws::checkRelease(const model::Pod& pod, bool born) {
   if (late_.contains(pod.key.name)) return;
   const auto job = truth_.cache().jobs.find({pod.key.ns, pod.member->jobName});
   if (!job || job->uid != pod.controllerUid) {

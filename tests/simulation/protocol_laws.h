@@ -60,7 +60,7 @@ class ProtocolLaws {
   void checkClaimed(const model::Job& job, const model::Proposal& proposal);
   void checkDropped(const model::Job& job, const model::Proposal& proposal);
   void checkCreated(const model::Pod& pod);
-  void checkLetGo(const model::Pod& pod, bool born);
+  void checkRelease(const model::Pod& pod, bool born);
   void checkAllExist(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod);
   void checkNode(const model::NodeName& node, const model::Pod& pod);
   void checkOpen(const model::Job& job, const model::Proposal& proposal, const model::Pod& pod);

@@ -61,7 +61,7 @@ Step podStep(const net::HttpRequest& request, const sim::ApiPath& path) {
   }
   if (request.method == Method::kPatch) {
     const bool tells = request.body.find(model::kMembershipAnnotation) != std::string::npos;
-    return tells ? Step::kTellMember : Step::kReleaseMember;
+    return tells ? Step::kNotifyMember : Step::kReleaseMember;
   }
   if (request.method != Method::kDelete) return Step::kOther;
   const Json body = Json::parse(request.body, nullptr, false);

@@ -15,11 +15,11 @@ namespace {
 
 using Json = nlohmann::json;
 using model::ProposalKind;
-using Places = std::vector<model::Assignment>;
+using Assignments = std::vector<model::Assignment>;
 
-std::vector<int> indicesOf(const Places& places, const std::string& role) {
+std::vector<int> indicesOf(const Assignments& assignments, const std::string& role) {
   std::vector<int> indices;
-  for (const model::Assignment& each : places) {
+  for (const model::Assignment& each : assignments) {
     if (each.role == role)
       indices.insert(indices.end(), each.indices.values().begin(), each.indices.values().end());
   }
@@ -58,7 +58,7 @@ void ResizeLaws::checkRecord(const model::Job& before, const model::Job& after) 
   if (was.placed && is.placed) checkSize(before, after);
   if (was.proposal && was.proposal->kind == ProposalKind::kGrow && !is.proposal && is.placed &&
       was.placed->assignments != is.placed->assignments)
-    checkAllTold(before, after);
+    checkAllNotified(before, after);
 }
 
 void ResizeLaws::checkIndices(const model::Job& job) {
@@ -76,8 +76,9 @@ void ResizeLaws::checkProposal(const model::Job& job) {
   const int has = sizeOf(job);
   const std::vector<int> changed = indicesOf(grows ? proposal.add : proposal.remove, role);
   const int count = static_cast<int>(changed.size());
-  const auto ofOthers = [&](const Places& places) {
-    return std::any_of(places.begin(), places.end(), [&](const auto& each) { return each.role != role; });
+  const auto ofOthers = [&](const Assignments& assignments) {
+    return std::any_of(assignments.begin(), assignments.end(),
+                       [&](const auto& each) { return each.role != role; });
   };
   const bool sound = count > 0 && isRun(changed, grows ? has : has - count) && (grows || count < has) &&
                      !ofOthers(proposal.add) && !ofOthers(proposal.remove) &&
@@ -103,7 +104,7 @@ void ResizeLaws::checkSize(const model::Job& before, const model::Job& after) {
                         after.key, proposal->id, was, is));
 }
 
-void ResizeLaws::checkAllTold(const model::Job& before, const model::Job& after) {
+void ResizeLaws::checkAllNotified(const model::Job& before, const model::Job& after) {
   // A job that is being deleted gets no further membership.
   if (!model::readsMembership(after.spec) || after.deleting) return;
   const model::GangRecord& was = before.status.gang;
@@ -112,13 +113,13 @@ void ResizeLaws::checkAllTold(const model::Job& before, const model::Job& after)
     const bool old = pod->controllerUid == after.uid && pod->member && pod->bound() && !pod->finished() &&
                      !pod->terminating && pod->member->epoch != was.proposal->epoch &&
                      pod->member->epoch >= was.placed->epoch;
-    if (!old || told_[pod->uid] >= was.proposal->epoch) continue;
+    if (!old || notified_[pod->uid] >= was.proposal->epoch) continue;
     violated_(fmt::format("job {} has grown, but {} does not know it", after.key, pod->key));
   }
 }
 
 void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
-  if (step != Step::kDeletePod && step != Step::kTellMember) return;
+  if (step != Step::kDeletePod && step != Step::kNotifyMember) return;
   const auto path = sim::parseTarget(request.target);
   const auto pod = path ? truth_.cache().pods.find({path->space, path->name}) : nullptr;
   if (!pod || !pod->member || pod->finished() || pod->terminating) return;
@@ -126,7 +127,7 @@ void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
   const auto job = truth_.cache().jobs.find({pod->key.ns, pod->member->jobName});
   if (!job || job->uid != pod->controllerUid || job->deleting || job->spec.run.suspend) return;
   const auto& proposal = job->status.gang.proposal;
-  if (step == Step::kTellMember) {
+  if (step == Step::kNotifyMember) {
     if (proposal) tried_[pod->uid] = proposal->epoch;
     return;
   }
@@ -135,8 +136,8 @@ void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
                       pod->member->epoch != proposal->epoch;
   if (!leaves || !model::readsMembership(job->spec)) return;
   // A member that cannot be reached before the deadline does not block the gangs that need its node.
-  const bool inVain = tried_[pod->uid] == proposal->epoch && executor_.wallNow() >= proposal->deadline;
-  if (told_[pod->uid] < proposal->epoch && !inVain)
+  const bool notifyFailed = tried_[pod->uid] == proposal->epoch && executor_.wallNow() >= proposal->deadline;
+  if (notified_[pod->uid] < proposal->epoch && !notifyFailed)
     return violated_(fmt::format("pod {} is deleted before it was told to leave", pod->key));
   if (executor_.wallNow() < proposal->deadline)
     violated_(fmt::format("pod {} is deleted before its time to leave is over", pod->key));
@@ -152,7 +153,7 @@ void ResizeLaws::answered(const net::HttpRequest& request, const net::HttpRespon
       Json::parse(meta["annotations"].value(std::string(model::kMembershipAnnotation), ""), nullptr, false);
   if (!word.is_object()) return violated_("a member is told something that is no JSON");
   const std::string name = meta.value("name", "");
-  std::int64_t& told = told_[model::Uid(meta.value("uid", ""))];
+  std::int64_t& told = notified_[model::Uid(meta.value("uid", ""))];
   const std::int64_t generation = word.value("generation", std::int64_t{0});
   if (generation < told)
     violated_(fmt::format("pod {} is told of generation {} after {}", name, generation, told));

@@ -34,13 +34,13 @@ class ResizeLaws {
   void checkIndices(const model::Job& job);
   void checkProposal(const model::Job& job);
   void checkSize(const model::Job& before, const model::Job& after);
-  void checkAllTold(const model::Job& before, const model::Job& after);
+  void checkAllNotified(const model::Job& before, const model::Job& after);
 
   sim::ClusterObserver& truth_;
   base::Executor& executor_;
   Violated violated_;
-  std::map<model::Uid, std::int64_t> told_;   // generation, by pod
-  std::map<model::Uid, std::int64_t> tried_;  // attempted generation, by pod
+  std::map<model::Uid, std::int64_t> notified_;  // generation, by pod
+  std::map<model::Uid, std::int64_t> tried_;     // attempted generation, by pod
 };
 
 }  // namespace trainyard::simulation

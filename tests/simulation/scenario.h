@@ -19,10 +19,10 @@ struct RolePlan {
 };
 
 // How a job of varying size is resized: its framework detects it, its members are notified, or it restarts.
-enum class ResizePlan { kFound, kTold, kAnew };
+enum class ResizePlan { kDiscovered, kNotified, kByRestart };
 
 // The node constraints of its members.
-enum class NodeWish {
+enum class NodeConstraint {
   kNone,
   kRack,       // the first rack only
   kOtherRack,  // any but the first
@@ -39,11 +39,11 @@ struct JobPlan {
   std::string log;           // the log of its members before they end
   bool restartWhole = true;  // restartScope Gang, otherwise Pod
   bool elastic = false;      // the first role is elastic
-  ResizePlan resizes = ResizePlan::kFound;
+  ResizePlan resizes = ResizePlan::kDiscovered;
   int late = 0;          // the number of last members that may join later; for a non-elastic job
   std::string leaveFor;  // the time that a dismissed member takes to leave: "800ms", "never"
   std::string required;  // locality level; empty: none
-  NodeWish wish = NodeWish::kNone;
+  NodeConstraint wish = NodeConstraint::kNone;
   std::string queue;     // empty: the queue that exists without an object
   std::string priority;  // name of a PriorityClass; empty: none
   bool preemptible = true;
@@ -73,7 +73,7 @@ enum class Trouble {
   kCrashResizing,  // of the leader, as soon as a job is being resized
   kRecreateJob,
   kDeleteMember,
-  kStranger,
+  kForeignPod,
   kTakeName,  // a foreign pod with the name of a member
   kDeleteNode,
   kReturnNode,
@@ -100,7 +100,7 @@ enum class Trouble {
 
 struct TroublePlan {
   std::chrono::milliseconds at{0};
-  Trouble kind = Trouble::kStranger;
+  Trouble kind = Trouble::kForeignPod;
   std::uint64_t pick = 0;  // the job, node or operator, modulo their number at that time
   int amount = 0;          // GPUs of a foreign pod, replicas of a job, seconds of a pause
 };
@@ -127,9 +127,9 @@ struct Scenario {
   bool lending = false;
 
   // Returns true if members with this constraint may run on node number `node`; nodes fill racks in order.
-  [[nodiscard]] bool mayUse(int node, NodeWish wish) const {
+  [[nodiscard]] bool mayUse(int node, NodeConstraint wish) const {
     const bool first = node < nodesInRack;
-    return wish == NodeWish::kRack ? first : wish != NodeWish::kOtherRack || !first;
+    return wish == NodeConstraint::kRack ? first : wish != NodeConstraint::kOtherRack || !first;
   }
 };
 

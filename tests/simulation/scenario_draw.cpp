@@ -32,7 +32,7 @@ class Draw {
     cluster();
     const int jobs = static_cast<int>(rng_.between(1, 4));
     for (int i = 0; i < jobs; ++i) job(i);
-    strangers();
+    foreignPods();
     const int troubles = static_cast<int>(rng_.between(0, 4));
     for (int i = 0; i < troubles; ++i) trouble();
     odds();
@@ -95,8 +95,8 @@ class Draw {
 
   // From a random generator of their own, so that all other choices of a seed stay the same.
   void nodeWishes() {
-    static constexpr NodeWish kWishes[] = {NodeWish::kRack, NodeWish::kOtherRack, NodeWish::kTolerates,
-                                           NodeWish::kApart};
+    static constexpr NodeConstraint kWishes[] = {NodeConstraint::kRack, NodeConstraint::kOtherRack,
+                                                 NodeConstraint::kTolerates, NodeConstraint::kApart};
     for (JobPlan& plan : scenario_.jobs) {
       if (wishes_.chance(1, 4)) plan.wish = kWishes[wishes_.below(std::size(kWishes))];
     }
@@ -188,10 +188,10 @@ class Draw {
     }
   }
 
-  void strangers() {
+  void foreignPods() {
     const int count = static_cast<int>(rng_.below(4));
     for (int i = 0; i < count; ++i) {
-      add(moment(), Trouble::kStranger, static_cast<int>(1 << rng_.below(4)));
+      add(moment(), Trouble::kForeignPod, static_cast<int>(1 << rng_.below(4)));
     }
   }
 
@@ -314,11 +314,11 @@ class Draw {
         return true;
       }
       case Step::kAllBound:
-      case Step::kTellMember: {
+      case Step::kNotifyMember: {
         oneStart(3);
         JobPlan& plan = scenario_.jobs.front();
         plan.elastic = true;
-        plan.resizes = ResizePlan::kTold;
+        plan.resizes = ResizePlan::kNotified;
         scenario_.odds.perMille.fill(0);
         pick_ = 0;
         put(milliseconds(4'000), Trouble::kScaleJob, 5);

@@ -38,14 +38,14 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "suspend starting",
                                        "kubelet of member down"};
 
-std::string resizeWords(const JobPlan& job) {
+std::string resizeText(const JobPlan& job) {
   if (!job.elastic) return job.late > 0 ? fmt::format(", {} may come later", job.late) : std::string();
   static constexpr std::string_view kWays[] = {"finds out", "is told", "starts anew"};
   return fmt::format(", elastic ({}; leaves after \"{}\")", kWays[static_cast<std::size_t>(job.resizes)],
                      job.leaveFor);
 }
 
-std::string_view wishWords(NodeWish wish) {
+std::string_view wishText(NodeConstraint wish) {
   static constexpr std::string_view kWishWords[] = {"", ", in the first rack", ", not in the first rack",
                                                     ", tolerates maintenance", ", one a node"};
   return kWishWords[static_cast<std::size_t>(wish)];
@@ -76,8 +76,8 @@ std::string describe(const Scenario& scenario) {
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(
         "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}{}:", job.submitAt.count(),
-        job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeWords(job),
-        job.required.empty() ? "" : ", within one " + job.required, wishWords(job.wish),
+        job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeText(job),
+        job.required.empty() ? "" : ", within one " + job.required, wishText(job.wish),
         job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
         job.preemptible ? "" : ", cannot be stopped",
         job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()),

@@ -17,11 +17,11 @@ constexpr base::WallTime::duration kGrace = 7s;
 // The slack that the page promises, plus the interval of the checks.
 constexpr base::WallTime::duration kSlack = 10s + 500ms;
 
-std::int64_t gpusOf(const model::Job& job, bool least) {
+std::int64_t gpusOf(const model::Job& job, bool minimum) {
   std::int64_t gpus = 0;
   for (const model::Role& role : job.spec.roles) {
     const bool isElastic = job.spec.elastic && job.spec.elastic->role == role.name;
-    const int members = least && isElastic ? job.spec.elastic->minReplicas : job.spec.startReplicas(role);
+    const int members = minimum && isElastic ? job.spec.elastic->minReplicas : job.spec.startReplicas(role);
     gpus += role.shape.requests.gpus() * members;
   }
   return gpus;
@@ -69,7 +69,7 @@ std::int64_t ServiceLaws::heldBelow(const std::string& queue, const Job& but) co
   return gpus;
 }
 
-bool ServiceLaws::anyStranger() const {
+bool ServiceLaws::anyForeignPod() const {
   const auto& pods = truth_.cache().pods.all();
   return std::any_of(pods.begin(), pods.end(),
                      [](const auto& pod) { return !pod->member && !pod->finished(); });
@@ -79,7 +79,7 @@ bool ServiceLaws::waits(const Job& job) const {
   const auto& gang = job.status.gang;
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
                                  [&](const JobPlan& each) { return each.name == job.key.name; });
-  const bool anywhere = plan != scenario_.jobs.end() && plan->wish == NodeWish::kNone;
+  const bool anywhere = plan != scenario_.jobs.end() && plan->wish == NodeConstraint::kNone;
   return anywhere && !job.finished() && !job.deleting && !job.spec.run.suspend && !gang.placed &&
          !gang.backoff && job.spec.locality.required.empty() && isOfSingleGpus(job);
 }
@@ -127,15 +127,15 @@ void ServiceLaws::look(base::WallTime now) {
     return at->second;
   };
   const model::Policy& policy = scenario_.policy;
-  const base::WallTime::duration least = policy.preemption.minRuntime;
+  const base::WallTime::duration minimum = policy.preemption.minRuntime;
   const base::WallTime::duration most =
-      std::max<base::WallTime::duration>(least, policy.backfill.reservationLimit);
-  const bool isQuiet = !anyStranger();
+      std::max<base::WallTime::duration>(minimum, policy.backfill.reservationLimit);
+  const bool isQuiet = !anyForeignPod();
   for (const auto& job : truth_.cache().jobs.all()) {
     const bool asks = isQuiet && waits(*job);
     const base::WallTime guaranteed =
         keep(guaranteedSince_, *job, asks && isGuaranteed(*job) ? std::optional(job->created) : std::nullopt);
-    if (now - guaranteed > least + kGrace + kSlack) {
+    if (now - guaranteed > minimum + kGrace + kSlack) {
       violated_(fmt::format("job {} is within its queue's guarantee and has waited for {} ms", job->key,
                             std::chrono::duration_cast<std::chrono::milliseconds>(now - guaranteed).count()));
       guaranteedSince_.erase(job->uid);

@@ -36,7 +36,7 @@ class ServiceLaws {
   [[nodiscard]] std::int64_t heldBelow(const std::string& queue, const Job& but) const;
   [[nodiscard]] bool isBelow(std::string queue, const std::string& above) const;
   [[nodiscard]] const QueuePlan* queueOf(const std::string& name) const;
-  [[nodiscard]] bool anyStranger() const;
+  [[nodiscard]] bool anyForeignPod() const;
 
   const Scenario& scenario_;
   sim::ClusterObserver& truth_;

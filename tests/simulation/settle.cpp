@@ -16,20 +16,20 @@ constexpr base::Instant::duration kLook = 500ms;
 constexpr base::Instant::duration kTakeOver = 16s;
 constexpr base::Instant::duration kServed = 90s;
 // A scenario of half a minute with every fault takes some hundreds.
-constexpr std::uint64_t kMostCalls = 6'000;
+constexpr std::uint64_t kMaxCalls = 6'000;
 
 // The smallest number of members of the role with which the gang starts.
-int leastOf(const model::Job& job, const model::Role& role) {
+int minimumOf(const model::Job& job, const model::Role& role) {
   const auto& elastic = job.spec.elastic;
   return elastic && elastic->role == role.name ? elastic->minReplicas : job.spec.startReplicas(role);
 }
 
 }  // namespace
 
-NodeWish World::wishOf(const model::Job& job) const {
+NodeConstraint World::nodeConstraintOf(const model::Job& job) const {
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
                                  [&](const JobPlan& each) { return each.name == job.key.name; });
-  return plan == scenario_.jobs.end() ? NodeWish::kNone : plan->wish;
+  return plan == scenario_.jobs.end() ? NodeConstraint::kNone : plan->wish;
 }
 
 // Returns true if the gang fits the empty, healed cluster: computed node by node, without the product's
@@ -38,10 +38,10 @@ bool World::fits(const model::Job& job) const {
   std::vector<int> members;
   for (const model::Role& role : job.spec.roles) {
     const int gpus = static_cast<int>(role.shape.requests.gpus());
-    members.insert(members.end(), static_cast<std::size_t>(leastOf(job, role)), gpus);
+    members.insert(members.end(), static_cast<std::size_t>(minimumOf(job, role)), gpus);
   }
   std::sort(members.rbegin(), members.rend());
-  const NodeWish wish = wishOf(job);
+  const NodeConstraint wish = nodeConstraintOf(job);
   const int size = job.spec.locality.required.empty() ? scenario_.nodes : scenario_.nodesInRack;
   for (int first = 0; first < scenario_.nodes; first += size) {
     std::vector<int> free;
@@ -52,7 +52,7 @@ bool World::fits(const model::Job& job) const {
     const bool all = std::all_of(members.begin(), members.end(), [&](int gpus) {
       const auto node = std::find_if(free.begin(), free.end(), [&](int left) { return left >= gpus; });
       if (node == free.end()) return false;
-      *node = wish == NodeWish::kApart ? -1 : *node - gpus;
+      *node = wish == NodeConstraint::kApart ? -1 : *node - gpus;
       return true;
     });
     if (all) return true;
@@ -64,7 +64,7 @@ bool World::fits(const model::Job& job) const {
 // all guarantees. Counted in GPUs, the only resource that queues name here.
 bool World::mayEver(const model::Job& job) const {
   std::int64_t gpus = 0;
-  for (const model::Role& role : job.spec.roles) gpus += role.shape.requests.gpus() * leastOf(job, role);
+  for (const model::Role& role : job.spec.roles) gpus += role.shape.requests.gpus() * minimumOf(job, role);
   const auto planOf = [&](const std::string& name) {
     return std::find_if(scenario_.queues.begin(), scenario_.queues.end(),
                         [&](const QueuePlan& plan) { return plan.name == name; });
@@ -107,7 +107,8 @@ void World::checkWaiting() {
     const auto reason = job->status.pending->reason;
     if (!mayEver(*job) && (reason == kQuotaExceeded || reason == kWaitingForShare)) continue;
     const bool oneRack = scenario_.nodes <= scenario_.nodesInRack;
-    if (reason == kNoMatchingNodes && oneRack && wishOf(*job) == NodeWish::kOtherRack) continue;
+    if (reason == kNoMatchingNodes && oneRack && nodeConstraintOf(*job) == NodeConstraint::kOtherRack)
+      continue;
     if (reason == kTooLarge || reason == kWaitingForTopology || reason == kWaitingForTurn) continue;
     problem(fmt::format("job {} can never fit but says {}: {}", job->key, model::toString(reason),
                         job->status.pending->message));
@@ -152,13 +153,13 @@ void World::checkEnd() {
   take(cluster_->invariants().violations());
   take(laws_->violations());
   // A back-off that is ignored would otherwise remain undetected.
-  if (trace_.lines() > kMostCalls) problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
+  if (trace_.lines() > kMaxCalls) problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
   if (!result_.problems.empty()) return;
   take(cluster_->invariants().leftovers());
   for (const auto& pod : truth().pods.all()) {
     // A node that just lost GPUs, or is new, may refuse a pod: a real owner would create another one.
-    const bool stranger = pod->key.name.starts_with("stranger-") && !pod->statusReason.starts_with("OutOf");
-    if (stranger && pod->phase != model::PodPhase::kSucceeded) {
+    const bool foreignPod = pod->key.name.starts_with("stranger-") && !pod->statusReason.starts_with("OutOf");
+    if (foreignPod && pod->phase != model::PodPhase::kSucceeded) {
       problem(fmt::format("stranger {} did not finish well: {}", pod->key, pod->statusReason));
     }
   }

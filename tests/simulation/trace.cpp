@@ -6,14 +6,14 @@
 
 namespace trainyard::simulation {
 
-void Trace::add(base::Instant now, std::string_view who, std::string_view what, std::string_view text) {
+void Trace::add(base::Instant now, std::string_view subject, std::string_view what, std::string_view text) {
   const auto at = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
   ++lines_;
   mix(std::string_view(reinterpret_cast<const char*>(&at), sizeof at));
-  mix(who);
+  mix(subject);
   mix(what);
   mix(text);
-  if (print_) fmt::print(stderr, "{:>10.3f} {} {} {}\n", static_cast<double>(at) / 1000, who, what, text);
+  if (print_) fmt::print(stderr, "{:>10.3f} {} {} {}\n", static_cast<double>(at) / 1000, subject, what, text);
 }
 
 // FNV-1a: enough to distinguish runs, and equal on every machine.

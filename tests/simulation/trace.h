@@ -11,7 +11,7 @@ namespace trainyard::simulation {
 class Trace {
  public:
   explicit Trace(bool print) : print_(print) {}
-  void add(base::Instant now, std::string_view who, std::string_view what, std::string_view text);
+  void add(base::Instant now, std::string_view subject, std::string_view what, std::string_view text);
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::uint64_t lines() const { return lines_; }
 

@@ -47,7 +47,7 @@ void World::strike(const TroublePlan& trouble) {
     case Trouble::kCrashResizing:
     case Trouble::kTakeName: return strikeJob(trouble);
     case Trouble::kNewQueue: return newQueue(trouble.pick);
-    case Trouble::kStranger: return stranger(trouble.amount);
+    case Trouble::kForeignPod: return foreignPod(trouble.amount);
     case Trouble::kExtenderDown: return cluster_->setExtenderUp(false);
     case Trouble::kExtenderUp: return cluster_->setExtenderUp(true);
     case Trouble::kCrash:
@@ -156,15 +156,15 @@ void World::deleteMember(const model::Uid& job, std::uint64_t pick) {
   static_cast<void>(cluster_->request(net::Method::kDelete, kPods + names[pick % names.size()]));
 }
 
-void World::stranger(int gpus) {
-  const auto runFor = std::chrono::milliseconds(500 + 700 * (strangers_ % 7));
-  const std::string name = fmt::format("stranger-{}", strangers_++);
-  const auto made = cluster_->create(strangerJson(name, std::min(gpus, scenario_.gpusOnNode), runFor));
+void World::foreignPod(int gpus) {
+  const auto runFor = std::chrono::milliseconds(500 + 700 * (foreignPods_ % 7));
+  const std::string name = fmt::format("stranger-{}", foreignPods_++);
+  const auto made = cluster_->create(foreignPodJson(name, std::min(gpus, scenario_.gpusOnNode), runFor));
   if (!made) problem(fmt::format("stranger {} was refused: {}", name, made.error().message));
 }
 
 void World::takeName(const JobPlan& plan) {
-  static_cast<void>(cluster_->create(strangerJson(plan.name + "-worker-0", 0, 2s)));
+  static_cast<void>(cluster_->create(foreignPodJson(plan.name + "-worker-0", 0, 2s)));
 }
 
 // --- nodes

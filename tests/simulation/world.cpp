@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Far more than any seed needs: a run that reaches it is in an endless loop.
-constexpr std::uint64_t kMostSteps = 2'000'000;
+constexpr std::uint64_t kMaxSteps = 2'000'000;
 
 int numberOf(const std::string& client) {
   int number = 0;
@@ -68,8 +68,8 @@ bool World::build() {
         ->request(net::Method::kGet, fmt::format("/api/v1/namespaces/{}/pods/{}", key.ns, key.name))
         .value_or(std::string());
   };
-  nodeWishes_ = std::make_unique<NodeWishLaws>(scenario_, cluster_->observer(), readPod,
-                                               [this](std::string what) { problem(std::move(what)); });
+  nodeWishes_ = std::make_unique<NodeConstraintLaws>(scenario_, cluster_->observer(), readPod,
+                                                     [this](std::string what) { problem(std::move(what)); });
   service_ = std::make_unique<ServiceLaws>(scenario_, cluster_->observer(),
                                            [this](std::string what) { problem(std::move(what)); });
   chaos_.attach({.loop = cluster_->loop(),
@@ -120,8 +120,8 @@ RunResult World::run() {
 
 void World::runFor(base::Instant::duration span) {
   const base::Instant end = cluster_->loop().now() + span;
-  while (steps_ < kMostSteps && cluster_->step(end)) ++steps_;
-  if (steps_ < kMostSteps) cluster_->loop().runUntil(end);
+  while (steps_ < kMaxSteps && cluster_->step(end)) ++steps_;
+  if (steps_ < kMaxSteps) cluster_->loop().runUntil(end);
 }
 
 void World::submit(const JobPlan& plan) {

@@ -8,7 +8,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "simulation/chaos.h"
-#include "simulation/node_wish_laws.h"
+#include "simulation/node_constraint_laws.h"
 #include "simulation/scenario.h"
 #include "simulation/service_laws.h"
 
@@ -57,7 +57,7 @@ class World {
   void scaleJob(const JobPlan& plan, int replicas);
   void deleteJob(const std::string& name);
   void patchJob(const std::string& name, const std::string& patch);
-  void stranger(int gpus);
+  void foreignPod(int gpus);
   void newQueue(std::uint64_t pick);
   void deleteMember(const model::Uid& job, std::uint64_t pick);
   void takeName(const JobPlan& plan);
@@ -71,7 +71,7 @@ class World {
   void settle();
   void serve();
   [[nodiscard]] bool atRest() const;
-  [[nodiscard]] NodeWish wishOf(const model::Job& job) const;
+  [[nodiscard]] NodeConstraint nodeConstraintOf(const model::Job& job) const;
   [[nodiscard]] bool fits(const model::Job& job) const;
   [[nodiscard]] bool mayEver(const model::Job& job) const;
   void checkWaiting();
@@ -91,13 +91,13 @@ class World {
   Chaos chaos_;
   std::unique_ptr<sim::SimulatedCluster> cluster_;
   std::unique_ptr<ProtocolLaws> laws_;
-  std::unique_ptr<NodeWishLaws> nodeWishes_;
+  std::unique_ptr<NodeConstraintLaws> nodeWishes_;
   std::unique_ptr<ServiceLaws> service_;
   std::map<std::string, std::string> goneNodes_;  // name and body of deleted nodes
   std::set<std::string> submitted_;
   std::set<int> paused_;
   std::uint64_t steps_ = 0;
-  int strangers_ = 0;
+  int foreignPods_ = 0;
   RunResult result_;
 };
 

@@ -27,9 +27,9 @@ volatile std::sig_atomic_t stopRequested = 0;
 
 void onSignal(int) { stopRequested = 1; }
 
-std::vector<std::string> readCrds(const std::vector<std::string>& places) {
+std::vector<std::string> readCrds(const std::vector<std::string>& assignments) {
   std::vector<std::filesystem::path> files;
-  for (const auto& place : places) {
+  for (const auto& place : assignments) {
     if (!std::filesystem::is_directory(place)) {
       files.emplace_back(place);
       continue;

@@ -9,8 +9,8 @@
 #include "core/queues/priority.h"
 #include "core/resize.h"
 #include "model/charge.h"
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -37,7 +37,7 @@ std::string unknownLevel(const model::Locality& locality, const std::vector<mode
 std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Snapshot& snapshot,
                                           const QueueTree& queues) {
   using enum model::PendingReason;
-  const model::QueueName& name = queues.askedQueueOf(job);
+  const model::QueueName& name = queues.requestedQueueOf(job);
   const auto index = queues.find(name);
   if (!index) {
     const std::string from =
@@ -69,10 +69,10 @@ std::optional<model::Pending> refuseQueue(const model::Job& job, const model::Sn
 
 std::optional<model::Pending> refuseSize(const model::Job& job, const model::Snapshot& snapshot,
                                          const QueueTree& queues) {
-  const QueueTree::Index index = *queues.find(queues.askedQueueOf(job));
+  const QueueTree::Index index = *queues.find(queues.requestedQueueOf(job));
   // An elastic gang may start with its minimum if there is no capacity for more.
-  const auto least = leastOf(job, snapshot.policy);
-  const QueueTree::Amounts demand = queues.demandOf(least ? *least : job);
+  const auto minimum = minimumOf(job, snapshot.policy);
+  const QueueTree::Amounts demand = queues.demandOf(minimum ? *minimum : job);
   if (const auto beyond = queues.beyondEmptyLimit(index, demand)) {
     return model::Pending{
         model::PendingReason::kQuotaExceeded,
@@ -98,7 +98,7 @@ std::optional<model::Pending> refuseClass(const model::Job& job, const model::Sn
         kPriorityClassNotFound,
         fmt::format("spec.priorityClassName: there is no PriorityClass named \"{}\"", wanted)};
   }
-  const QueueTree::Node& node = queues.node(*queues.find(queues.askedQueueOf(job)));
+  const QueueTree::Node& node = queues.node(*queues.find(queues.requestedQueueOf(job)));
   bool listed = false;
   for (const QueueTree::Index above : node.path) {
     const auto* queue = queues.node(above).queue;
@@ -110,7 +110,7 @@ std::optional<model::Pending> refuseClass(const model::Job& job, const model::Sn
         kPriorityClassNotAllowed,
         fmt::format("spec.priorityClassName: queue {} does not allow PriorityClass \"{}\", only {}",
                     (*queue)->name, known->name,
-                    allowed.empty() ? "jobs without any" : model::joinWords(allowed))};
+                    allowed.empty() ? "jobs without any" : model::joinList(allowed))};
   }
   if (listed || !isOfSystem(known->name)) return std::nullopt;
   return model::Pending{
@@ -134,11 +134,11 @@ std::optional<model::Pending> refuseUse(const model::Job& job, const model::Snap
 }
 
 bool mayGetNewPods(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues) {
-  if (!model::sameToItsQueue(job, queues.askedQueueOf(job))) return false;
+  if (!model::sameCharge(job, queues.requestedQueueOf(job))) return false;
   const auto& charge = job.status.gang.charge;
   const model::PriorityClass* known = Priorities(snapshot).classOf(job);
   if (!charge || charge->priority == (known == nullptr ? 0 : known->value)) return true;
-  return !queues.find(queues.askedQueueOf(job)) || !refuseClass(job, snapshot, queues);
+  return !queues.find(queues.requestedQueueOf(job)) || !refuseClass(job, snapshot, queues);
 }
 
 Admission admit(const model::Job& job, const model::Snapshot& snapshot, const QueueTree& queues,

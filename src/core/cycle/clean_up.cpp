@@ -2,12 +2,12 @@
 
 namespace trainyard::core {
 
-std::optional<base::WallTime> timeToGo(const model::Job& job) {
+std::optional<base::WallTime> deletionDue(const model::Job& job) {
   if (!job.spec.run.ttlAfterFinished || !job.status.completionTime) return std::nullopt;
   return *job.status.completionTime + *job.spec.run.ttlAfterFinished;
 }
 
-bool cleansUp(const model::Job& job, const model::Pod& pod, const Ledger& ledger) {
+bool mustCleanUp(const model::Job& job, const model::Pod& pod, const Ledger& ledger) {
   const auto holdsGpuNode = [&] {
     const auto node = ledger.find(pod.node);
     return pod.shape.requests.gpus() > 0 || (node && ledger.nodes()[*node].gpus > 0);

@@ -8,7 +8,7 @@
 #include "core/cycle/cycle_phases.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/orphans.h"
-#include "core/gang/victims_place.h"
+#include "core/gang/victim_assignment.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/namespaces.h"
@@ -19,13 +19,13 @@ namespace trainyard::core {
 namespace {
 
 // Returns the members of a running or starting gang if its record keeps all of them; else null.
-const std::vector<model::Assignment>* keptWhole(const model::GangRecord& gang) {
+const std::vector<model::Assignment>* keptMembers(const model::GangRecord& gang) {
   if (!gang.proposal) return gang.placed ? &gang.placed->assignments : nullptr;
   return gang.placed || !gang.proposal->remove.empty() ? nullptr : &gang.proposal->add;
 }
 
 // Returns the nodes that the job's proposal assigns.
-std::vector<model::Assignment> placesOf(const model::ObjectKey& key, const model::Snapshot& snapshot) {
+std::vector<model::Assignment> assignedNodesOf(const model::ObjectKey& key, const model::Snapshot& snapshot) {
   const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
                                    [](const auto& job, const auto& wanted) { return job->key < wanted; });
   if (at == snapshot.jobs.end() || (*at)->key != key || !(*at)->status.gang.proposal) return {};
@@ -55,11 +55,11 @@ Plan Cycle::run() {
   cache_.begin(input_.snapshot);
   evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
   claimed_ = claimedGangs(claims(), input_.snapshot.pods);
-  keepers_ = keepers();
+  holdingClaimed_ = gangsHoldingClaimed();
   decideAll();
-  placeWaiting();
+  placePending();
   plan_.orphans = sweepOrphans(input_.snapshot, settings_);
-  dropNothings();
+  dropEmptyDecisions();
   cache_.end(input_.snapshot.jobs.size());
   return std::move(plan_);
 }
@@ -78,8 +78,9 @@ std::vector<Cycle::JobPtr> Cycle::claims() const {
 std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
   std::vector<JobPtr> standing = claims();
   std::erase_if(standing, [&](const JobPtr& job) {
-    const auto told = input_.feedback.find(job->key);
-    const JobFeedback& feedback = told == input_.feedback.end() ? input_.otherFeedback : told->second;
+    const auto feedbackAt = input_.feedback.find(job->key);
+    const JobFeedback& feedback =
+        feedbackAt == input_.feedback.end() ? input_.otherFeedback : feedbackAt->second;
     return feedback.busy || !stepProposal(*job, podsOf(*job), contextOf(feedback)).evicts;
   });
   return standing;
@@ -87,23 +88,23 @@ std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
 
 // Returns the gangs that lost claimed members while their records still hold the nodes. Either their own
 // write is late, or they were suspended and resumed.
-std::set<model::ObjectKey> Cycle::keepers() const {
-  std::set<model::ObjectKey> keepers;
+std::set<model::ObjectKey> Cycle::gangsHoldingClaimed() const {
+  std::set<model::ObjectKey> gangsHoldingClaimed;
   const auto& pods = input_.snapshot.pods;
-  for (const JobPtr& claimant : claims()) {
-    const model::Proposal& claim = *claimant->status.gang.proposal;
-    const bool stays = !claimant->deleting && !claimant->spec.run.suspend;
+  for (const JobPtr& preemptor : claims()) {
+    const model::Proposal& claim = *preemptor->status.gang.proposal;
+    const bool stays = !preemptor->deleting && !preemptor->spec.run.suspend;
     const bool stands = stays && input_.snapshot.now < claim.deadline;
     if (!stands || claim.phase != model::ProposalPhase::kClaiming) continue;
     for (const model::Victim& victim : claim.victims) {
       const model::Pod* pod = findVictim(pods, victim);
       if (pod != nullptr && !pod->finished()) continue;
-      const VictimsPlace place = placeOf(victim, pods, input_.snapshot.jobs);
+      const VictimAssignment place = placeOf(victim, pods, input_.snapshot.jobs);
       if (place.gang != nullptr && !place.givenUp && !place.gang->status.gang.proposal)
-        keepers.insert(place.gang->key);
+        gangsHoldingClaimed.insert(place.gang->key);
     }
   }
-  return keepers;
+  return gangsHoldingClaimed;
 }
 
 GangContext Cycle::contextOf(const JobFeedback& feedback) const {
@@ -113,17 +114,17 @@ GangContext Cycle::contextOf(const JobFeedback& feedback) const {
 
 void Cycle::decideAll() {
   // Both lists are sorted by key.
-  auto told = input_.feedback.begin();
+  auto feedbackAt = input_.feedback.begin();
   for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
     const JobPtr& job = input_.snapshot.jobs[position_];
     // A settled gang may still have to give up capacity for a claim, or have a life sign to record.
-    const bool settled = staysSettled(cache_.notes().of(position_));
+    const bool settled = isSettled(cache_.notes().of(position_));
     const bool called = (!evictions_.empty() && evictions_.contains(job->key)) || lifeOf(*job) != nullptr;
     if (settled && !called) continue;
     feedback_ = &input_.otherFeedback;
-    for (; told != input_.feedback.end(); ++told) {
-      const auto order = told->first <=> job->key;
-      if (order == 0) feedback_ = &told->second;
+    for (; feedbackAt != input_.feedback.end(); ++feedbackAt) {
+      const auto order = feedbackAt->first <=> job->key;
+      if (order == 0) feedback_ = &feedbackAt->second;
       if (order >= 0) break;
     }
     decide(job);
@@ -136,7 +137,7 @@ const LifeSign* Cycle::lifeOf(const Job& job) const {
   return found == input_.life.end() ? nullptr : &found->second;
 }
 
-bool Cycle::staysSettled(const JobNotes::Note& note) {
+bool Cycle::isSettled(const JobNotes::Note& note) {
   if (!note.settled || !note.settledUntil) return note.settled;
   wakeAt(note.settledUntil);
   return input_.snapshot.now < *note.settledUntil;
@@ -146,10 +147,10 @@ void Cycle::decide(const JobPtr& job) {
   // A job with `waits` set has no pods.
   const bool waits = cache_.notes().of(position_).waits;
   if (!waits) chargeLeaving(*job);
-  if (feedback_->busy) return keepTurn(job);
+  if (feedback_->busy) return keepQueuePosition(job);
   if (waits && !admitTemplate(*feedback_)) return wait(job);
-  if (model::leftToOthers(*job) || staysHeld(*job)) return;
-  if (const auto claimant = preemptorOf(*job)) return evict(job, *claimant);
+  if (model::managedByOther(*job) || isStatusDeferred(*job)) return;
+  if (const auto preemptor = preemptorOf(*job)) return evict(job, *preemptor);
   if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
   if (job->deleting) return drainDeleted(job);
   if (job->finished()) return cleanUpFinished(job);
@@ -164,18 +165,18 @@ void Cycle::decide(const JobPtr& job) {
 std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
   const auto& proposal = job.status.gang.proposal;
   if (evictions_.empty() || !proposal || !job.status.gang.placed || !preemptible(job)) return std::nullopt;
-  const auto claimant = evictions_.find(job.key);
-  if (claimant == evictions_.end()) return std::nullopt;
-  const auto& named = namedBy(claimant->second);
+  const auto preemptor = evictions_.find(job.key);
+  if (preemptor == evictions_.end()) return std::nullopt;
+  const auto& named = namedBy(preemptor->second);
   const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
   // The restart deletes its pods, but takes nodes again that are claimed. A restart that moves for the claim
   // takes other nodes.
   const bool takesAgain = proposal->kind == model::ProposalKind::kRestart &&
-                          sharesNode(proposal->add, placesOf(claimant->second, input_.snapshot));
+                          sharesNode(proposal->add, assignedNodesOf(preemptor->second, input_.snapshot));
   for (const auto& pod : podsOf(job)) {
     const bool leaves =
         removes && !takesAgain && pod->member && proposal->removes(pod->member->role, pod->member->index);
-    if (named.contains(pod->uid) && !leaves) return claimant->second;
+    if (named.contains(pod->uid) && !leaves) return preemptor->second;
   }
   return std::nullopt;
 }
@@ -184,21 +185,21 @@ std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
 // the queue of the gang's charge, else the requested queue if the job may use it. If the record keeps all its
 // members, that many pods are the gang's own and do not count as leaving.
 void Cycle::chargeLeaving(const Job& job) {
-  if (model::leftToOthers(job)) return;
+  if (model::managedByOther(job)) return;
   const JobPods& pods = podsOf(job);
   if (pods.empty()) return;
   const GangRecord& gang = job.status.gang;
   const bool atPeace = !job.finished() && !job.deleting && !job.spec.run.suspend;
-  const auto* kept = keptWhole(gang);
+  const auto* kept = keptMembers(gang);
   if (atPeace && kept != nullptr && static_cast<std::int64_t>(pods.size()) <= memberCount(*kept)) return;
-  if (!gang.charge && !queueOpenTo(queues_.askedQueueOf(job), job.key.ns, input_.snapshot)) return;
+  if (!gang.charge && !queueOpenTo(queues_.requestedQueueOf(job), job.key.ns, input_.snapshot)) return;
   queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
 }
 
 // A job cannot be planned while its last write is under way, but it keeps its turn in the queue. Jobs behind
 // it must not take the capacity that it waits for. It has no turn while its writes fail, because it may never
 // be written. A job that would not be admitted has none either; its status may not show that yet.
-void Cycle::keepTurn(const JobPtr& job) {
+void Cycle::keepQueuePosition(const JobPtr& job) {
   const model::GangRecord& gang = job->status.gang;
   const bool waits =
       !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
@@ -223,7 +224,7 @@ void Cycle::settle(std::optional<base::WallTime> until) {
   wakeAt(until);
 }
 
-void Cycle::dropNothings() {
+void Cycle::dropEmptyDecisions() {
   for (JobDecision& decision : plan_.decisions) {
     if (decision.status && *decision.status == decision.job->status) decision.status.reset();
   }

@@ -47,12 +47,12 @@ struct JobDecision {
 };
 
 struct Plan {
-  std::vector<JobDecision> decisions;    // jobs with nothing to do are left out
-  std::vector<QueueNews> queues = {};    // Queue objects with a changed status
-  std::vector<DeletePod> orphans;        // pods to delete because their TrainingJob is gone
-  std::optional<base::WallTime> wakeAt;  // run the next cycle by then, even if nothing changes
-  std::size_t waiting = 0;               // jobs without a placement
-  bool roomWanted = false;               // some of them wait for capacity that others hold
+  std::vector<JobDecision> decisions;          // jobs with nothing to do are left out
+  std::vector<QueueStatusUpdate> queues = {};  // Queue objects with a changed status
+  std::vector<DeletePod> orphans;              // pods to delete because their TrainingJob is gone
+  std::optional<base::WallTime> wakeAt;        // run the next cycle by then, even if nothing changes
+  std::size_t waiting = 0;                     // jobs without a placement
+  bool capacityWanted = false;                 // some of them wait for capacity that others hold
   std::optional<SizeTerms> sizes;  // utilization, fairness loss, adjustments; absent without elastic gangs
   std::int64_t fairnessLossPermille = 0;  // QueueReport::fairnessLossPermille()
   friend bool operator==(const Plan&, const Plan&) = default;

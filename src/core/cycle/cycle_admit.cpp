@@ -29,25 +29,25 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
   if (admission.refusal) return refuse(job, *admission.refusal);
   if (admission.needsTemplateCheck) {
     if (!feedback_->templateAsked) add(job).actions.emplace_back(CheckTemplates{});
-    return keepTurn(job);
+    return keepQueuePosition(job);
   }
-  StatusNews news;
+  StatusUpdate update;
   if (const model::Pod* former = podOfFormerJob(*job)) {
     ++plan_.waiting;
-    news.pending = model::Pending{
+    update.pending = model::Pending{
         model::PendingReason::kCleaningUp,
         fmt::format("pod {} of an earlier TrainingJob of this name {}", former->key.name,
                     former->terminating ? "is still terminating" : "has not been deleted yet")};
-    return write(job, job->status.gang, {}, news);
+    return write(job, job->status.gang, {}, update);
   }
-  if (news.pending = backingOff(*job); news.pending) {
+  if (update.pending = backingOff(*job); update.pending) {
     ++plan_.waiting;
-    return write(job, job->status.gang, {}, news);
+    return write(job, job->status.gang, {}, update);
   }
   if (!job->volumeProblem.empty()) {
     ++plan_.waiting;
-    news.pending = model::Pending{model::PendingReason::kWaitingForVolume, job->volumeProblem};
-    return write(job, job->status.gang, {}, news);
+    update.pending = model::Pending{model::PendingReason::kWaitingForVolume, job->volumeProblem};
+    return write(job, job->status.gang, {}, update);
   }
   cache_.notes().of(position_).waits = podsOf(*job).empty() && !job->status.gang.backoff;
   wait(job);
@@ -55,7 +55,7 @@ void Cycle::admitOrRefuse(const JobPtr& job) {
 
 // A suspended job waits for nothing, but its Admitted condition reports whether its spec is usable.
 void Cycle::holdSuspended(const JobPtr& job) {
-  StatusNews news{.suspended = true};
+  StatusUpdate update{.suspended = true};
   const bool planned = !wantsShape(*job);  // otherwise its size, and so its templates, are not final
   Admission admission;
   if (planned) {
@@ -65,15 +65,15 @@ void Cycle::holdSuspended(const JobPtr& job) {
   }
   std::vector<JobEvent> events;
   if (const auto& refusal = admission.refusal) {
-    const model::Condition* told = job->condition(model::conditions::kAdmitted);
-    const bool isNews = told == nullptr || told->status != model::ConditionStatus::kFalse ||
-                        told->reason != model::toString(refusal->reason);
-    if (isNews) events.push_back({true, std::string(model::toString(refusal->reason)), refusal->message});
-    news.pending = refusal;
-    news.admitted = false;
+    const model::Condition* reported = job->condition(model::conditions::kAdmitted);
+    const bool hasChanged = reported == nullptr || reported->status != model::ConditionStatus::kFalse ||
+                            reported->reason != model::toString(refusal->reason);
+    if (hasChanged) events.push_back({true, std::string(model::toString(refusal->reason)), refusal->message});
+    update.pending = refusal;
+    update.admitted = false;
   }
-  news.admissionKnown = !admission.needsTemplateCheck;
-  JobDecision& decision = derive(job, job->status.gang, news);
+  update.admissionKnown = !admission.needsTemplateCheck;
+  JobDecision& decision = derive(job, job->status.gang, update);
   decision.events = std::move(events);
   if (admission.needsTemplateCheck && !feedback_->templateAsked)
     decision.actions.emplace_back(CheckTemplates{});
@@ -82,13 +82,13 @@ void Cycle::holdSuspended(const JobPtr& job) {
 void Cycle::refuse(const JobPtr& job, model::Pending refusal) {
   // The message may quote text that the user wrote.
   refusal.message = base::plainText(refusal.message, false);
-  StatusNews news;
-  news.pending = refusal;
-  news.admitted = false;
-  const bool isNews = !job->status.pending || job->status.pending->message != refusal.message;
+  StatusUpdate update;
+  update.pending = refusal;
+  update.admitted = false;
+  const bool hasChanged = !job->status.pending || job->status.pending->message != refusal.message;
   std::vector<JobEvent> events;
-  if (isNews) events.push_back({true, std::string(model::toString(refusal.reason)), refusal.message});
-  write(job, job->status.gang, std::move(events), news);
+  if (hasChanged) events.push_back({true, std::string(model::toString(refusal.reason)), refusal.message});
+  write(job, job->status.gang, std::move(events), update);
 }
 
 // For spec.plan.mode Auto, the shape is written before the job's size is checked. The next cycle, and every

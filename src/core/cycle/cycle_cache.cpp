@@ -47,7 +47,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   ledger_.follow(snapshot);
   schedule_.notes.follow(snapshot.jobs);
   followPods();
-  if (!admitsAlike(snapshot)) schedule_.notes.clearAdmissions();
+  if (!sameAdmissionInputs(snapshot)) schedule_.notes.clearAdmissions();
   // The status of a running job reports whether a Queue is charged for it.
   if (!sameNames(queueList_, snapshot.queues)) schedule_.notes.unsettle();
   queueList_ = snapshot.queues;
@@ -67,7 +67,7 @@ void CycleCache::followPods() {
   }
 }
 
-bool CycleCache::admitsAlike(const model::Snapshot& snapshot) const {
+bool CycleCache::sameAdmissionInputs(const model::Snapshot& snapshot) const {
   return requireQueue_ == snapshot.policy.requireQueue && queueList_.size() == snapshot.queues.size() &&
          std::equal(queueList_.begin(), queueList_.end(), snapshot.queues.begin(), sameQueue) &&
          priorityClasses_ == snapshot.priorityClasses && namespaces_ == snapshot.namespaces;

@@ -41,7 +41,7 @@ class CycleCache {
 
  private:
   void followPods();
-  [[nodiscard]] bool admitsAlike(const model::Snapshot& snapshot) const;
+  [[nodiscard]] bool sameAdmissionInputs(const model::Snapshot& snapshot) const;
 
   model::SharedList<model::Node> nodes_;
   std::vector<model::TopologyLevel> levels_;

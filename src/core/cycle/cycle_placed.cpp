@@ -19,32 +19,33 @@ void Cycle::watchPlaced(const JobPtr& job) {
   if (job->spec.run.suspend) return stopForSuspension(job);
   const auto& placed = *job->status.gang.placed;
   const std::vector<Member> members = placedMembers(*job, placed, podsOf(*job));
-  StatusNews news;
-  news.where = placesText(job->status.gang);
-  news.verdict = judge(*job, members);
-  const bool ended = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
-  if (const auto claimant = evictions_.find(job->key); claimant != evictions_.end() && !ended) {
-    if (const int gives = claimedOfElastic(*job, claimant->second); gives > 0)
+  StatusUpdate update;
+  update.where = placementText(job->status.gang);
+  update.verdict = judge(*job, members);
+  const bool ended =
+      update.verdict.outcome == Outcome::kSucceeded || update.verdict.outcome == Outcome::kFailed;
+  if (const auto preemptor = evictions_.find(job->key); preemptor != evictions_.end() && !ended) {
+    if (const int gives = claimedOfElastic(*job, preemptor->second); gives > 0)
       return resize({.job = job,
                      .kind = ChangeKind::kShrink,
                      .remove = lastMembers(*job, gives),
-                     .pays = claimant->second},
+                     .preemptor = preemptor->second},
                     model::SizeOwner::kPreemption);
-    return evict(job, claimant->second);
+    return evict(job, preemptor->second);
   }
   const std::optional<base::WallTime> deadline = deadlineOf(*job, input_.snapshot.now);
-  if (deadline && input_.snapshot.now >= *deadline && news.verdict.outcome != Outcome::kSucceeded)
+  if (deadline && input_.snapshot.now >= *deadline && update.verdict.outcome != Outcome::kSucceeded)
     return follow(job, endAtDeadline(*job, input_.snapshot.now));
   wakeAt(deadline);
-  if (news.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, news);
-  if (news.verdict.outcome == Outcome::kFailed) return followFailed(job, members, news.verdict);
-  if (news.verdict.outcome == Outcome::kRunning) {
-    news.life = lifeOf(*job);
-    if (news.life != nullptr && news.life->silentSince && job->spec.health.restartStalled)
-      return follow(job, anew(*job, followStall(*job, members, *news.life->silentSince,
-                                                mayStartAnewHere(*job), ground(), author())));
+  if (update.verdict.outcome == Outcome::kLost) return replaceLostMembers(job, members, update);
+  if (update.verdict.outcome == Outcome::kFailed) return followFailed(job, members, update.verdict);
+  if (update.verdict.outcome == Outcome::kRunning) {
+    update.life = lifeOf(*job);
+    if (update.life != nullptr && update.life->silentSince && job->spec.health.restartStalled)
+      return follow(job, takeForRestart(*job, followStall(*job, members, *update.life->silentSince,
+                                                          mayRestartNow(*job), placementScope(), author())));
   }
-  JobDecision& decision = derive(job, job->status.gang, news);
+  JobDecision& decision = derive(job, job->status.gang, update);
   // Every member has its pod here, so there can be strays only if there are more pods than members.
   const bool strays = podsOf(*job).size() > members.size();
   if (strays) {
@@ -52,25 +53,25 @@ void Cycle::watchPlaced(const JobPtr& job) {
     for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
     finishRemoval(removal, decision);
   }
-  if (news.verdict.outcome == Outcome::kRunning) {
-    if (!strays && !job->recordUnwritten && !someEnded(*job) && asksForAnotherSize(*job))
+  if (update.verdict.outcome == Outcome::kRunning) {
+    if (!strays && !job->recordUnwritten && !someEnded(*job) && requestsOtherSize(*job))
       return scaling_.push_back(job);
-    if (job->recordUnwritten && comesUp(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
-    tellSilence(*job, news, decision);
+    if (job->recordUnwritten && isAboutToRun(*job, job->status.gang)) decision.urgency = Urgency::kSoon;
+    reportSilence(*job, update, decision);
     if (!strays && *decision.status == job->status) settle(deadline);
     return;
   }
   decision.urgency = Urgency::kNow;
-  decision.events.push_back({false, news.verdict.reason, news.verdict.message});
+  decision.events.push_back({false, update.verdict.reason, update.verdict.message});
   endHoldings(job);
 }
 
 // A single-pod job that lost its bound pod before any record was written. The record of its placement is
 // written first, so that the next attempt follows it.
 void Cycle::recordLost(const JobPtr& job) {
-  StatusNews news;
-  news.where = placesText(job->status.gang);
-  derive(job, job->status.gang, news).urgency = Urgency::kNow;
+  StatusUpdate update;
+  update.where = placementText(job->status.gang);
+  derive(job, job->status.gang, update).urgency = Urgency::kNow;
 }
 
 // Members ended with an error. The cause is collected first, because it decides what follows.
@@ -82,32 +83,32 @@ void Cycle::followFailed(const JobPtr& job, const std::vector<Member>& members, 
     return;
   }
   FailedGang gang = followFailure(*job, members, verdict, checked ? *checked : *feedback_->failure,
-                                  mayStartAnewHere(*job), ground(), author());
-  follow(job, anew(*job, std::move(gang)));
+                                  mayRestartNow(*job), placementScope(), author());
+  follow(job, takeForRestart(*job, std::move(gang)));
 }
 
 void Cycle::resumeFailed(const JobPtr& job, const std::vector<Member>& members, const Verdict& verdict) {
-  StatusNews news;
-  if (!keepers_.contains(job->key)) news.pending = backingOff(*job);
-  if (news.pending) return write(job, job->status.gang, {}, news);
-  follow(job,
-         anew(*job, replaceAfterPause(*job, members, verdict, mayStartAnewHere(*job), ground(), author())));
+  StatusUpdate update;
+  if (!holdingClaimed_.contains(job->key)) update.pending = backingOff(*job);
+  if (update.pending) return write(job, job->status.gang, {}, update);
+  follow(job, takeForRestart(*job, replaceAfterPause(*job, members, verdict, mayRestartNow(*job),
+                                                     placementScope(), author())));
 }
 
 // Takes the gang's new nodes from the ledger if it restarts at once.
-FailedGang Cycle::anew(const Job& job, FailedGang gang) {
-  takeAnew(job, gang.record, gang.places);
-  if (!gang.places.empty())
-    gang.news.where = describePlaces(gang.places, ledger_, input_.snapshot.policy.topology);
+FailedGang Cycle::takeForRestart(const Job& job, FailedGang gang) {
+  takeAndRecharge(job, gang.record, gang.assignments);
+  if (!gang.assignments.empty())
+    gang.update.where = describePlacement(gang.assignments, ledger_, input_.snapshot.policy.topology);
   return gang;
 }
 
 void Cycle::follow(const JobPtr& job, FailedGang gang) {
-  if (gang.news.where.empty()) gang.news.where = placesText(gang.record);
-  JobDecision& decision = derive(job, std::move(gang.record), gang.news);
+  if (gang.update.where.empty()) gang.update.where = placementText(gang.record);
+  JobDecision& decision = derive(job, std::move(gang.record), gang.update);
   decision.urgency = Urgency::kNow;
   decision.events.push_back(std::move(gang.event));
-  if (gang.news.verdict.outcome == Outcome::kFailed) endHoldings(job);
+  if (gang.update.verdict.outcome == Outcome::kFailed) endHoldings(job);
 }
 
 void Cycle::endHoldings(const JobPtr& job) {
@@ -116,41 +117,42 @@ void Cycle::endHoldings(const JobPtr& job) {
 }
 
 // Reports the silence once, when it begins.
-void Cycle::tellSilence(const Job& job, const StatusNews& news, JobDecision& decision) {
-  const bool silent = news.life != nullptr && news.life->silentSince.has_value();
+void Cycle::reportSilence(const Job& job, const StatusUpdate& update, JobDecision& decision) {
+  const bool silent = update.life != nullptr && update.life->silentSince.has_value();
   if (!silent || job.conditionTrue(model::conditions::kStalled)) return;
   decision.urgency = Urgency::kNow;
-  decision.events.push_back({true, "Stalled", silenceText(job, *news.life->silentSince)});
+  decision.events.push_back({true, "Stalled", silenceText(job, *update.life->silentSince)});
 }
 
-void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusNews news) {
+void Cycle::replaceLostMembers(const JobPtr& job, const std::vector<Member>& members, StatusUpdate update) {
   // An attempt to replace the members was given up: the others run on, and it is not repeated at once. The
   // pause does not apply if another gang waits for capacity that this one has to give up.
-  if (!keepers_.contains(job->key)) news.pending = backingOff(*job);
-  if (news.pending) {
-    news.verdict = {};
-    return write(job, job->status.gang, {}, news);
+  if (!holdingClaimed_.contains(job->key)) update.pending = backingOff(*job);
+  if (update.pending) {
+    update.verdict = {};
+    return write(job, job->status.gang, {}, update);
   }
-  follow(job,
-         anew(*job, followLoss(*job, members, news.verdict, mayStartAnewHere(*job), ground(), author())));
+  follow(job, takeForRestart(*job, followLoss(*job, members, update.verdict, mayRestartNow(*job),
+                                              placementScope(), author())));
 }
 
 // Returns false if the gang's nodes are claimed for another gang, or if it may not get new pods.
-bool Cycle::mayStartAnewHere(const Job& job) const {
-  const bool promised = claimed_.contains(job.key) || keepers_.contains(job.key);
+bool Cycle::mayRestartNow(const Job& job) const {
+  const bool promised = claimed_.contains(job.key) || holdingClaimed_.contains(job.key);
   return job.specError.empty() && !promised && mayGetNewPods(job, input_.snapshot, queues_);
 }
 
-Ground Cycle::ground() {
-  const bool keepsToOneType = !input_.snapshot.policy.mixGpuTypes;
+PlacementScope Cycle::placementScope() {
+  const bool usesOneType = !input_.snapshot.policy.mixGpuTypes;
   return {ledger_, cache_.domains(), queues_,
-          keepsToOneType ? &cache_.schedule().gpuTypes(input_.snapshot) : nullptr};
+          usesOneType ? &cache_.schedule().gpuTypes(input_.snapshot) : nullptr};
 }
 
 // Takes new nodes for a gang, or some of its members. Their GPU types may be charged differently.
-void Cycle::takeAnew(const Job& job, const GangRecord& record, const std::vector<model::Assignment>& places) {
-  if (places.empty()) return;
-  take(job, places);
+void Cycle::takeAndRecharge(const Job& job, const GangRecord& record,
+                            const std::vector<model::Assignment>& assignments) {
+  if (assignments.empty()) return;
+  take(job, assignments);
   if (!queues_.namesTypes()) return;
   Job after = job;
   after.status.gang = record;
@@ -174,9 +176,9 @@ void Cycle::take(const Job& job, const std::vector<model::Assignment>& assignmen
 
 // Returns how many of its last members the claim takes from an elastic gang: no record shows that yet. 0: the
 // whole gang has to go, as the claim names other members or leaves less than the minimum.
-int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& claimant) {
-  if (!givesMembers(job) || resizeWay(job.spec) == ResizeWay::kAnew) return 0;
-  const auto& victims = namedBy(claimant);
+int Cycle::claimedOfElastic(const Job& job, const model::ObjectKey& preemptor) {
+  if (!givesMembers(job) || resizeMethod(job.spec) == ResizeMethod::kByRestart) return 0;
+  const auto& victims = namedBy(preemptor);
   const int has = elasticMembers(job);
   int gives = 0;
   int first = has;
@@ -197,16 +199,16 @@ bool Cycle::isOfOtherQueue(const model::ObjectKey& other, const Job& job) const 
 }
 
 // Preempts the whole gang, because another gang's claim names its pods. The gang is then pending again.
-void Cycle::evict(const JobPtr& job, const model::ObjectKey& claimant) {
-  StatusNews news;
-  news.preemptedBy = claimant;
-  news.preemptedByOtherQueue = isOfOtherQueue(claimant, *job);
+void Cycle::evict(const JobPtr& job, const model::ObjectKey& preemptor) {
+  StatusUpdate update;
+  update.preemptedBy = preemptor;
+  update.preemptedByOtherQueue = isOfOtherQueue(preemptor, *job);
   JobDecision& decision = derive(
       job,
       propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
-      news);
+      update);
   decision.urgency = Urgency::kNow;
-  decision.events.push_back({true, "Preempted", fmt::format("is preempted for {}; waits again", claimant)});
+  decision.events.push_back({true, "Preempted", fmt::format("is preempted for {}; waits again", preemptor)});
 }
 
 }  // namespace trainyard::core

@@ -30,7 +30,7 @@ std::string placedText(int pods, const std::string& where) {
 void Cycle::stepOn(const JobPtr& job) {
   GangStep step = stepProposal(*job, podsOf(*job), contextOf(*feedback_));
   wakeAt(step.wakeAt);
-  if (job->recordUnwritten && !step.record && staysUnwritten(*job)) {
+  if (job->recordUnwritten && !step.record && mayStayUnwritten(*job)) {
     add(job).actions = std::move(step.actions);
     return;
   }
@@ -38,16 +38,16 @@ void Cycle::stepOn(const JobPtr& job) {
   // Another leader created the bound pod, so the gang is charged by the present spec of its job.
   if (record.placed && !record.charge) {
     record.charge =
-        model::makeCharge(job->spec, queues_.askedQueueOf(*job), Priorities(input_.snapshot).of(*job));
+        model::makeCharge(job->spec, queues_.requestedQueueOf(*job), Priorities(input_.snapshot).of(*job));
     record.charge->ancestors = ancestorsOf(record.charge->queue, input_.snapshot);
   }
-  StatusNews news;
-  news.where = placesText(record);
-  JobDecision& decision = derive(job, std::move(record), news);
+  StatusUpdate update;
+  update.where = placementText(record);
+  JobDecision& decision = derive(job, std::move(record), update);
   if (step.record) {
-    decision.urgency = comesUp(*job, *step.record) ? Urgency::kSoon
-                       : runsAlone(*job)           ? Urgency::kPaced
-                                                   : Urgency::kNow;
+    decision.urgency = isAboutToRun(*job, *step.record) ? Urgency::kSoon
+                       : runsAlone(*job)                ? Urgency::kPaced
+                                                        : Urgency::kNow;
   } else if (job->recordUnwritten) {
     decision.urgency = Urgency::kSoon;  // kube-scheduler needs a while to bind thousands of pods
   }
@@ -57,20 +57,20 @@ void Cycle::stepOn(const JobPtr& job) {
   // For a single pod that did not have to wait, kube-scheduler's own Event is enough.
   const bool placed = step.record && step.record->placed && !step.record->proposal && !resized;
   if (resized) {
-    tellPlanAtSize(*job, decision);
+    recordPlanAtSize(*job, decision);
     decision.events.push_back(std::move(*resized));
   }
   if (placed && job->status.gang.proposal->phase != model::ProposalPhase::kAborting &&
       (!job->recordUnwritten || job->status.pending)) {
     decision.events.push_back(
-        {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), news.where)});
+        {false, "Placed", placedText(model::gangMembers(job->spec, *step.record), update.where)});
   }
   Removal removal(ledger_, settings_, input_.snapshot.now);
   for (const model::Pod* stray : strayPods(*job, podsOf(*job))) removal.remove(*stray);
   finishRemoval(removal, decision);
 }
 
-void Cycle::tellPlanAtSize(const Job& job, JobDecision& decision) const {
+void Cycle::recordPlanAtSize(const Job& job, JobDecision& decision) const {
   const GangRecord& gang = decision.status->gang;
   if (!job.spec.plan.automatic || !gang.placed || gang.proposal) return;
   auto plan = planAtSize(job, gang.placed->assignments, ledger_, input_.snapshot.policy, input_.snapshot.now);
@@ -78,7 +78,7 @@ void Cycle::tellPlanAtSize(const Job& job, JobDecision& decision) const {
 }
 
 // A single pod is mostly bound within moments, and one write then records it. A slower one is reported.
-bool Cycle::staysUnwritten(const Job& job) {
+bool Cycle::mayStayUnwritten(const Job& job) {
   const JobPods& pods = podsOf(job);
   const base::WallTime patience =
       (pods.empty() ? input_.snapshot.now : pods.front()->created) + input_.settings.startingPatience;
@@ -95,12 +95,12 @@ bool Cycle::runsAlone(const Job& job) const {
 }
 
 // Returns true if the status that is held back is still all that there is to write.
-bool Cycle::staysHeld(const Job& job) const {
+bool Cycle::isStatusDeferred(const Job& job) const {
   const JobPods& pods = podsOf(job);
   switch (feedback_->held) {
-    case HeldNews::kNone: return false;
-    case HeldNews::kRuns: return runsAlone(job);
-    case HeldNews::kComesUp:
+    case DeferredStatus::kNone: return false;
+    case DeferredStatus::kStarted: return runsAlone(job);
+    case DeferredStatus::kBound:
       return job.recordUnwritten && !job.deleting && !job.spec.run.suspend && pods.size() == 1 &&
              pods.front()->bound() && pods.front()->phase == model::PodPhase::kPending &&
              !pods.front()->terminating;
@@ -109,7 +109,7 @@ bool Cycle::staysHeld(const Job& job) const {
 }
 
 // Returns true if a bound gang is about to run: one write can then record its placement and its start.
-bool Cycle::comesUp(const Job& job, const GangRecord& record) const {
+bool Cycle::isAboutToRun(const Job& job, const GangRecord& record) const {
   if (!record.placed || record.proposal || job.deleting || job.spec.run.suspend) return false;
   // A shrink is recorded at once, without waiting for the remaining members to run.
   const auto& proposal = job.status.gang.proposal;
@@ -129,7 +129,7 @@ bool Cycle::comesUp(const Job& job, const GangRecord& record) const {
 void Cycle::awaitMove(const JobPtr& job) {
   const GangRecord& gang = job->status.gang;
   const auto& topology = input_.snapshot.policy.topology;
-  StatusNews news;
+  StatusUpdate update;
   const JobPods& pods = podsOf(*job);
   const Outcome outcome = judge(*job, placedMembers(*job, *gang.placed, pods)).outcome;
   ClaimOnGang claim;
@@ -142,37 +142,38 @@ void Cycle::awaitMove(const JobPtr& job) {
   const bool fewer = memberCount(gang.proposal->add) < memberCount(gang.proposal->remove);
   const bool begins = evictions_.contains(job->key) || (claim.names && (fails || gone) && fewer);
   if (begins && gang.proposal->kind == model::ProposalKind::kShrink) {
-    const model::ObjectKey claimant = *gang.proposal->movesFor;
+    const model::ObjectKey preemptor = *gang.proposal->movesFor;
     GangRecord record = beginShrink(*job, author());
     // A suspended job may have been edited to be no longer elastic.
     const auto shrink = resizeUnderWay(job->spec, record);
     const std::string shrinks = shrink ? describeResize(*shrink) : std::string("shrinks");
-    news.where = placesText(record);
-    write(job, std::move(record), {{true, "Resizing", fmt::format("{} for {}", shrinks, claimant)}}, news);
+    update.where = placementText(record);
+    write(job, std::move(record), {{true, "Resizing", fmt::format("{} for {}", shrinks, preemptor)}}, update);
     plan_.decisions.back().urgency = Urgency::kNow;
     return;
   }
   if (begins) {
-    news.preemptedBy = gang.proposal->movesFor;
-    news.preemptedByOtherQueue = isOfOtherQueue(*gang.proposal->movesFor, *job);
-    news.where = describePlaces(gang.proposal->add, ledger_, topology);
-    write(job, beginMove(*job),
-          {{true, "Moved", fmt::format("is moved for {}; restarts on {}", *news.preemptedBy, news.where)}},
-          news);
+    update.preemptedBy = gang.proposal->movesFor;
+    update.preemptedByOtherQueue = isOfOtherQueue(*gang.proposal->movesFor, *job);
+    update.where = describePlacement(gang.proposal->add, ledger_, topology);
+    write(
+        job, beginMove(*job),
+        {{true, "Moved", fmt::format("is moved for {}; restarts on {}", *update.preemptedBy, update.where)}},
+        update);
     plan_.decisions.back().urgency = Urgency::kNow;
     return;
   }
-  news.where = describePlaces(gang.placed->assignments, ledger_, topology);
+  update.where = describePlacement(gang.placed->assignments, ledger_, topology);
   const bool wanted = claim.names && outcome == Outcome::kRunning;
-  write(job, wanted ? gang : withdrawMove(*job), {}, news);
+  write(job, wanted ? gang : withdrawMove(*job), {}, update);
   if (!wanted) plan_.decisions.back().urgency = Urgency::kNow;
 }
 
-ClaimOnGang Cycle::claimOf(const model::ObjectKey& claimant, const Job& gang, const JobPods& pods) const {
+ClaimOnGang Cycle::claimOf(const model::ObjectKey& preemptor, const Job& gang, const JobPods& pods) const {
   const auto& jobs = input_.snapshot.jobs;
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), preemptor,
                                    [](const JobPtr& each, const auto& wanted) { return each->key < wanted; });
-  if (at == jobs.end() || (*at)->key != claimant) return {};
+  if (at == jobs.end() || (*at)->key != preemptor) return {};
   return claimOn(gang, pods, **at, input_.snapshot.pods);
 }
 

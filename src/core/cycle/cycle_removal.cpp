@@ -25,25 +25,25 @@ void Cycle::clearDeleted(const JobPtr& job) {
   record.placed.reset();
   record.charge.reset();
   record.backoff.reset();
-  StatusNews news;
-  news.pending =
+  StatusUpdate update;
+  update.pending =
       model::Pending{model::PendingReason::kCleaningUp,
                      fmt::format("it is being deleted and holds no nodes; its deletion waits for {}",
                                  job->otherFinalizers.empty()
                                      ? std::string("objects that depend on it")
                                      : fmt::format("finalizer {}", fmt::join(job->otherFinalizers, ", ")))};
-  write(job, std::move(record), {}, news);
+  write(job, std::move(record), {}, update);
 }
 
 void Cycle::cleanUpFinished(const JobPtr& job) {
-  const std::optional<base::WallTime> goneAt = timeToGo(*job);
+  const std::optional<base::WallTime> goneAt = deletionDue(*job);
   if (goneAt && input_.snapshot.now >= *goneAt) {
     add(job).actions.emplace_back(DeleteJob{});
     return;
   }
   Removal removal(ledger_, settings_, input_.snapshot.now);
   for (const auto& pod : podsOf(*job)) {
-    if (cleansUp(*job, *pod, ledger_)) removal.remove(*pod);
+    if (mustCleanUp(*job, *pod, ledger_)) removal.remove(*pod);
   }
   wakeAt(goneAt);
   if (!removal.done()) return finishRemoval(removal, add(job));
@@ -65,11 +65,11 @@ void Cycle::stopForSuspension(const JobPtr& job) {
 }
 
 void Cycle::removeStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
-  StatusNews news;
-  news.pending =
+  StatusUpdate update;
+  update.pending =
       model::Pending{model::PendingReason::kCleaningUp,
                      fmt::format("{} pods of an earlier attempt are still terminating", strays.size())};
-  JobDecision& decision = derive(job, job->status.gang, news);
+  JobDecision& decision = derive(job, job->status.gang, update);
   Removal removal(ledger_, settings_, input_.snapshot.now);
   for (const model::Pod* stray : strays) removal.remove(*stray);
   finishRemoval(removal, decision);

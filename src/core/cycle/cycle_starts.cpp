@@ -14,19 +14,19 @@
 #include "core/status/resize_status.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 
 // Returns true if the job waits for capacity that others hold, and so may have to preempt them.
-bool Cycle::wantsRoom(const GangWait& wait) {
+bool Cycle::waitsForCapacity(const GangWait& wait) {
   if (wait.behindStarting || wait.pending == nullptr) return false;
   return wait.pending->reason == model::PendingReason::kWaitingForCapacity ||
          wait.pending->reason == model::PendingReason::kWaitingForTopology;
 }
 
-void Cycle::placeWaiting() {
+void Cycle::placePending() {
   planNext();
   countStarting();
   countClaims();
@@ -39,32 +39,32 @@ void Cycle::placeWaiting() {
                                       .waiting = std::move(waiting_),
                                       .changing = changing_,
                                       .startingMembers = starting_,
-                                      .mostStartingMembers = input_.settings.startingMembers});
-  std::vector<Change> payments;  // for the next start
+                                      .maxStartingMembers = input_.settings.startingMembers});
+  std::vector<Change> victimChanges;  // for the next start
   for (Change& change : schedule.changes) {
     const bool resizes = change.kind == ChangeKind::kGrow || change.kind == ChangeKind::kShrink;
-    if (resizes && !change.pays) {
+    if (resizes && !change.preemptor) {
       if (!someEnded(*change.job)) resize(change, model::SizeOwner::kCluster);
-      paying_.insert(change.job->key);
+      changedInPlan_.insert(change.job->key);
       continue;
     }
     if (change.kind != ChangeKind::kStart) {
-      payments.push_back(std::move(change));
+      victimChanges.push_back(std::move(change));
       continue;
     }
-    if (!change.silent) begin(change, payments);
-    payments.clear();
+    if (!change.silent) begin(change, victimChanges);
+    victimChanges.clear();
   }
   for (const GangWait& wait : schedule.waits) {
-    plan_.roomWanted = plan_.roomWanted || wantsRoom(wait);
-    if (wait.silent || staysTold(wait) || timedOut(wait)) continue;
+    plan_.capacityWanted = plan_.capacityWanted || waitsForCapacity(wait);
+    if (wait.silent || isReported(wait) || timedOut(wait)) continue;
     if (wait.behindStarting) {
       explainStarting(wait);
     } else {
       explain(wait);
     }
   }
-  for (const GangYield& yield : schedule.yields) giveWay(yield);
+  for (const GangYield& yield : schedule.yields) yieldClaim(yield);
   scale(schedule);
   plan_.queues = std::move(schedule.queues);
   plan_.sizes = schedule.sizes;
@@ -85,7 +85,7 @@ void Cycle::countStarting() {
 // victims' records show it, it would count twice, and their queue would seem to have more to give.
 void Cycle::countClaims() {
   std::map<model::ObjectKey, std::vector<model::ObjectKey>> takes;
-  for (const auto& [gang, claimant] : claimed_) takes[claimant].push_back(gang);
+  for (const auto& [gang, preemptor] : claimed_) takes[preemptor].push_back(gang);
   if (takes.empty()) return;
   const auto& jobs = input_.snapshot.jobs;
   const auto find = [&](const model::ObjectKey& key) -> const JobPtr* {
@@ -94,29 +94,29 @@ void Cycle::countClaims() {
     return at != jobs.end() && (*at)->key == key ? &*at : nullptr;
   };
   for (const auto& [key, gangs] : takes) {
-    const JobPtr* claimant = find(key);
-    const auto& proposal = (*claimant)->status.gang.proposal;
+    const JobPtr* preemptor = find(key);
+    const auto& proposal = (*preemptor)->status.gang.proposal;
     if (proposal->phase != model::ProposalPhase::kClaiming) continue;
-    std::vector<Leaving> leaving;
+    std::vector<PendingRelease> leaving;
     for (const model::ObjectKey& gang : gangs) {
-      if (const JobPtr* job = find(gang)) leaving.push_back(leavesFor(*job, **claimant));
+      if (const JobPtr* job = find(gang)) leaving.push_back(pendingReleaseOf(*job, **preemptor));
     }
-    countOnce(queues_, queues_.queueOf(**claimant), queues_.holdingsOf(**claimant), leaving);
+    countOnce(queues_, queues_.queueOf(**preemptor), queues_.holdingsOf(**preemptor), leaving);
   }
 }
 
 // Returns what the claim takes from the job. From now on that is charged as leaving.
-Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
+PendingRelease Cycle::pendingReleaseOf(const JobPtr& job, const Job& preemptor) {
   const GangRecord& gang = job->status.gang;
-  Leaving leaves{queues_.queueOf(*job), {}};
+  PendingRelease leaves{queues_.queueOf(*job), {}};
   if (gang.placed && !gang.proposal && !job->finished() && !ended_.contains(job.get())) {
-    const int gives = claimedOfElastic(*job, claimant.key);
+    const int gives = claimedOfElastic(*job, preemptor.key);
     leaves.amounts = queues_.heldBy(*job, gives > 0 ? lastMembers(*job, gives) : gang.placed->assignments);
-    queues_.giveUp(leaves.queue, leaves.amounts);
+    queues_.markLeaving(leaves.queue, leaves.amounts);
     return leaves;
   }
   JobPods named;
-  const auto& victims = namedBy(claimant.key);
+  const auto& victims = namedBy(preemptor.key);
   for (const auto& pod : podsOf(*job)) {
     if (victims.contains(pod->uid)) named.push_back(pod);
   }
@@ -129,74 +129,77 @@ Leaving Cycle::leavesFor(const JobPtr& job, const Job& claimant) {
 }
 
 // Returns the victims of the preemptor's claim, as a set: claims and gangs may have thousands of pods.
-const std::unordered_set<model::Uid>& Cycle::namedBy(const model::ObjectKey& claimant) {
-  const auto [known, isNew] = named_.try_emplace(claimant);
+const std::unordered_set<model::Uid>& Cycle::namedBy(const model::ObjectKey& preemptor) {
+  const auto [known, isNew] = named_.try_emplace(preemptor);
   if (!isNew) return known->second;
   const auto& jobs = input_.snapshot.jobs;
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), claimant,
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), preemptor,
                                    [](const JobPtr& each, const auto& key) { return each->key < key; });
-  if (at != jobs.end() && (*at)->key == claimant && (*at)->status.gang.proposal) {
+  if (at != jobs.end() && (*at)->key == preemptor && (*at)->status.gang.proposal) {
     for (const model::Victim& each : (*at)->status.gang.proposal->victims) known->second.insert(each.uid);
   }
   return known->second;
 }
 
-void Cycle::begin(Change& start, const std::vector<Change>& payments) {
+void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
   std::vector<JobPtr> gone;
   std::vector<model::Victim> victims;
-  for (const Change& each : payments) {
+  for (const Change& each : victimChanges) {
     gone.push_back(each.job);
-    paying_.insert(each.job->key);
+    changedInPlan_.insert(each.job->key);
     for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
   }
-  StatusNews news;
-  news.where = describePlaces(start.add.assignments, ledger_, input_.snapshot.policy.topology);
+  StatusUpdate update;
+  update.where = describePlacement(start.add.assignments, ledger_, input_.snapshot.policy.topology);
   GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
                               std::move(victims), author());
-  record.charge = model::makeCharge(start.job->spec, queues_.askedQueueOf(*start.job),
+  record.charge = model::makeCharge(start.job->spec, queues_.requestedQueueOf(*start.job),
                                     Priorities(input_.snapshot).of(*start.job));
   record.charge->ancestors = ancestorsOf(record.charge->queue, input_.snapshot);
   record.charge->backfilled = std::move(start.backfilled);
   record.proposal->deadline += longestGrace(gone);
-  JobDecision& decision = derive(start.job, record, news);
+  JobDecision& decision = derive(start.job, record, update);
   decision.urgency = Urgency::kNow;
-  tellStartSize(*start.job, record, decision.status->resize);
-  tellGrace(*start.job, decision);
+  recordStartSize(*start.job, record, decision.status->resize);
+  warnOfCappedGrace(*start.job, decision);
   if (gone.empty()) return startAlone(decision);
   decision.events.push_back(
-      {false, "Preempting", fmt::format("{} to free capacity, once its own pods exist", describe(payments))});
-  for (const Change& each : payments) {
+      {false, "Preempting",
+       fmt::format("{} to free capacity, once its own pods exist", describe(victimChanges))});
+  for (const Change& each : victimChanges) {
     if (each.kind == ChangeKind::kMove) move(each);
     if (each.kind == ChangeKind::kShrink) resize(each, model::SizeOwner::kPreemption);
   }
 }
 
 // Returns the pods that are evicted for a start. A gang that shrinks and runs on loses only those members.
-std::vector<model::Victim> Cycle::victimsOf(const Change& payment) const {
-  std::vector<model::Victim> victims = victimPods({payment.job}, ledger_.pods());
-  if (payment.kind != ChangeKind::kShrink || resizeWay(payment.job->spec) == ResizeWay::kAnew) return victims;
+std::vector<model::Victim> Cycle::victimsOf(const Change& victimChange) const {
+  std::vector<model::Victim> victims = victimPods({victimChange.job}, ledger_.pods());
+  if (victimChange.kind != ChangeKind::kShrink ||
+      resizeMethod(victimChange.job->spec) == ResizeMethod::kByRestart)
+    return victims;
   std::set<model::ObjectKey> leave;
-  for (const model::Assignment& each : payment.remove) {
+  for (const model::Assignment& each : victimChange.remove) {
     for (const int index : each.indices.values())
-      leave.insert({payment.job->key.ns, model::podName(payment.job->key.name, each.role, index)});
+      leave.insert({victimChange.job->key.ns, model::podName(victimChange.job->key.name, each.role, index)});
   }
   std::erase_if(victims, [&](const model::Victim& victim) { return !leave.contains(victim.pod); });
   return victims;
 }
 
 // "preempts ml/a and ml/b and shrinks ml/c".
-std::string Cycle::describe(const std::vector<Change>& payments) {
+std::string Cycle::describe(const std::vector<Change>& victimChanges) {
   std::vector<std::string> words;
   for (const auto& [kind, verb] :
-       {std::pair(ChangeKind::kStop, "preempts"), std::pair(ChangeKind::kMove, "moves"),
+       {std::pair(ChangeKind::kPreempt, "preempts"), std::pair(ChangeKind::kMove, "moves"),
         std::pair(ChangeKind::kShrink, "shrinks")}) {
     std::vector<JobPtr> jobs;
-    for (const Change& each : payments) {
+    for (const Change& each : victimChanges) {
       if (each.kind == kind) jobs.push_back(each.job);
     }
     if (!jobs.empty()) words.push_back(fmt::format("{} {}", verb, namesOf(jobs)));
   }
-  return model::joinWords(words);
+  return model::joinList(words);
 }
 
 // A single-pod job needs no record before its pod, because the pod's name can be taken only once.
@@ -225,7 +228,7 @@ std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims) con
 }
 
 // Warns, before it matters, that a pod's grace period is longer than the policy allows.
-void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
+void Cycle::warnOfCappedGrace(const Job& job, JobDecision& decision) const {
   for (const model::Role& role : job.spec.roles) {
     if (role.grace <= settings_.maxGrace) continue;
     decision.events.push_back(
@@ -237,35 +240,35 @@ void Cycle::tellGrace(const Job& job, JobDecision& decision) const {
 }
 
 // Records the number of members that an elastic gang starts with.
-void Cycle::tellStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const {
+void Cycle::recordStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const {
   if (!job.spec.elastic) return;
   const int members = model::gangMembers(job.spec, record, *job.spec.findRole(job.spec.elastic->role));
   status.cooldownUntil.reset();
   status.decidedBy = model::SizeOwner::kSpec;
   status.desired.reset();
   status.message.clear();
-  if (members == wishedMembers(job)) return;
+  if (members == desiredMembers(job)) return;
   status.desired = members;
   status.decidedBy = model::SizeOwner::kCluster;
-  status.message = fmt::format("not all {} fit when it started", wishedMembers(job));
+  status.message = fmt::format("not all {} fit when it started", desiredMembers(job));
 }
 
 // The gang has its new nodes from the same plan on. If its last write is still under way, the claim preempts
 // it later instead, and the gang is pending again.
 void Cycle::move(const Change& change) {
-  const auto told = input_.feedback.find(change.job->key);
-  if (told != input_.feedback.end() && told->second.busy) return;
+  const auto feedbackAt = input_.feedback.find(change.job->key);
+  if (feedbackAt != input_.feedback.end() && feedbackAt->second.busy) return;
   std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == change.job; });
-  StatusNews news;
-  news.where = placesText(change.job->status.gang);
-  derive(change.job, proposeMove(*change.job, change.add.assignments, *change.pays, author()), news).urgency =
-      Urgency::kNow;
+  StatusUpdate update;
+  update.where = placementText(change.job->status.gang);
+  derive(change.job, proposeMove(*change.job, change.add.assignments, *change.preemptor, author()), update)
+      .urgency = Urgency::kNow;
 }
 
 // Aborts the gang's proposal, in place of the step that the proposal would take.
-void Cycle::giveWay(const GangYield& yield) {
-  const auto told = input_.feedback.find(yield.job->key);
-  if (told != input_.feedback.end() && told->second.busy) return;
+void Cycle::yieldClaim(const GangYield& yield) {
+  const auto feedbackAt = input_.feedback.find(yield.job->key);
+  if (feedbackAt != input_.feedback.end() && feedbackAt->second.busy) return;
   std::erase_if(plan_.decisions, [&](const JobDecision& decision) { return decision.job == yield.job; });
   derive(yield.job,
          abortProposal(*yield.job, fmt::format("yields its capacity to {}", yield.to), {},

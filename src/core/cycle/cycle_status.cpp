@@ -24,18 +24,19 @@ void noteSucceeded(const std::vector<Member>& members, model::GangRecord& record
 
 }  // namespace
 
-JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNews& news) {
+JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusUpdate& update) {
   JobDecision& decision = add(job);
   recordTypes(record);
   const std::vector<Member> members = membersOf(*job, record);
-  decision.status = deriveStatus(*job, std::move(record), members, news, input_.snapshot.now);
+  decision.status = deriveStatus(*job, std::move(record), members, update, input_.snapshot.now);
   noteSucceeded(members, decision.status->gang);
   const auto& charge = decision.status->gang.charge;
-  decision.status->queue = charge ? charge->queue : queues_.askedQueueOf(*job);
-  tellCharged(*job, *decision.status);
+  decision.status->queue = charge ? charge->queue : queues_.requestedQueueOf(*job);
+  setChargedCondition(*job, *decision.status);
   decision.urgency = decision.status->phase == job->status.phase ? Urgency::kSpare : Urgency::kNow;
   const bool begins = decision.status->gang.proposal && !job->status.gang.proposal;
-  const bool ends = news.verdict.outcome == Outcome::kSucceeded || news.verdict.outcome == Outcome::kFailed;
+  const bool ends =
+      update.verdict.outcome == Outcome::kSucceeded || update.verdict.outcome == Outcome::kFailed;
   if (job->status.gang.placed && (begins || ends)) changing_.insert(job.get());
   return decision;
 }
@@ -43,8 +44,8 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusNew
 // Records the GPU types of newly assigned nodes.
 void Cycle::recordTypes(GangRecord& record) const {
   if (!queues_.namesTypes()) return;
-  const auto note = [&](std::vector<model::Assignment>& places) {
-    for (model::Assignment& place : places) {
+  const auto note = [&](std::vector<model::Assignment>& assignments) {
+    for (model::Assignment& place : assignments) {
       if (place.gpuType.empty()) place.gpuType = queues_.gpuTypeOf(place.node);
     }
   };
@@ -53,8 +54,8 @@ void Cycle::recordTypes(GangRecord& record) const {
 }
 
 void Cycle::write(const JobPtr& job, GangRecord record, std::vector<JobEvent> events,
-                  const StatusNews& news) {
-  derive(job, std::move(record), news).events = std::move(events);
+                  const StatusUpdate& update) {
+  derive(job, std::move(record), update).events = std::move(events);
 }
 
 // Returns the members that the record to be written names.
@@ -72,36 +73,39 @@ std::vector<Member> Cycle::membersOf(const Job& job, const GangRecord& record) c
   return {};
 }
 
-std::string Cycle::placesText(const GangRecord& record) const {
+std::string Cycle::placementText(const GangRecord& record) const {
   // Members that join a running gang are not running yet, so their nodes are not reported.
   const bool changes =
       record.proposal && !record.proposal->add.empty() && record.proposal->kind != model::ProposalKind::kGrow;
-  if (changes) return describePlaces(record.proposal->add, ledger_, input_.snapshot.policy.topology);
+  if (changes) return describePlacement(record.proposal->add, ledger_, input_.snapshot.policy.topology);
   if (record.placed)
-    return describePlaces(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
+    return describePlacement(record.placed->assignments, ledger_, input_.snapshot.policy.topology);
   return {};
 }
 
 // Reports whether a Queue is charged for the job, if the cluster has Queues. Without a Queue object the
 // default queue has no limit, and no status shows its usage.
-void Cycle::tellCharged(const Job& job, model::JobStatus& status) const {
+void Cycle::setChargedCondition(const Job& job, model::JobStatus& status) const {
   // A finished job is not charged, and a job that waits for a missing Queue reports that as its reason.
   if (job.finished()) return;
   const model::QueueName& name = queues_.queueNameOf(job);
   const auto index = queues_.find(name);
   if (!index && !status.gang.placed) return;
-  const bool nobody = !input_.snapshot.queues.empty() && (!index || queues_.node(*index).queue == nullptr);
-  const bool told = std::any_of(status.conditions.begin(), status.conditions.end(),
-                                [](const auto& each) { return each.type == model::conditions::kCharged; });
-  if (!nobody && !told) return;
+  const bool isUncharged =
+      !input_.snapshot.queues.empty() && (!index || queues_.node(*index).queue == nullptr);
+  const bool reported = std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& each) {
+    return each.type == model::conditions::kCharged;
+  });
+  if (!isUncharged && !reported) return;
   model::setCondition(
       status.conditions, model::conditions::kCharged,
-      nobody ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue, nobody ? "NoQueue" : "Charged",
-      nobody ? chargedToNobody(job, name) : fmt::format("the job is charged to queue {}", name),
+      isUncharged ? model::ConditionStatus::kFalse : model::ConditionStatus::kTrue,
+      isUncharged ? "NoQueue" : "Charged",
+      isUncharged ? explainUncharged(job, name) : fmt::format("the job is charged to queue {}", name),
       input_.snapshot.now, job.generation);
 }
 
-std::string Cycle::chargedToNobody(const Job& job, const model::QueueName& name) {
+std::string Cycle::explainUncharged(const Job& job, const model::QueueName& name) {
   if (name.str() != model::names::kDefaultQueue)
     return fmt::format(
         "the job is charged to no Queue: Queue \"{}\", for which it was placed, no longer exists", name);

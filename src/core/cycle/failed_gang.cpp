@@ -11,7 +11,7 @@
 #include "core/lifecycle/node_endings.h"
 #include "core/lifecycle/user_rules.h"
 #include "core/order/job_times.h"
-#include "core/order/stop_cost.h"
+#include "core/order/preemption_cost.h"
 #include "model/limits.h"
 #include "model/preflight.h"
 
@@ -39,7 +39,7 @@ model::LastFailure lastFailure(const Failure& failure, const Member& root, std::
                                base::WallTime now) {
   model::LastFailure last;
   last.failure = failure.failure;
-  last.message = base::cutText(message, model::limits::kEventNote);
+  last.message = base::cutText(message, model::limits::kMaxEventNote);
   last.node = root.node;
   last.pod = root.pod->key.name;
   if (root.pod->exit) last.exitCode = root.pod->exit->code;
@@ -55,7 +55,7 @@ std::string describe(const Failure& failure, const Member& root) {
 }
 
 // A start that ran for so long and kept its work made progress, so a failure after it is no repetition.
-constexpr std::chrono::hours kComesFurther{1};
+constexpr std::chrono::hours kProvenRun{1};
 
 // Returns the restarts that count against the job. A month of training meets more network failures than any
 // budget allows, and must not end for that. A job that fails in vain keeps no work, or fails sooner.
@@ -65,7 +65,7 @@ model::Restarts heldAgainst(const Job& job, model::FailureClass failure, base::W
   const auto& progress = job.status.progress;
   // A job that reports checkpoints but wrote none in this start lost its work, whatever it declares.
   const bool keptNothing = progress && progress->lastCheckpoint && *progress->lastCheckpoint < since;
-  const bool further = survivesStops(job.spec) && !keptNothing && now - since >= kComesFurther;
+  const bool further = isCheckpointable(job.spec) && !keptNothing && now - since >= kProvenRun;
   if (further && partyOf(failure) == model::Party::kInfrastructure)
     std::erase_if(restarts.byClass, [&](const auto& each) { return each.first == failure; });
   return restarts;
@@ -102,12 +102,13 @@ model::GangRecord pauseInPlace(const Job& job, const FollowUp& next, const Membe
   return record;
 }
 
-Replacement startAnew(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                      const FollowUp& next, const Member& root, const Ground& ground, const Author& author) {
-  if (!next.elsewhere) return replaceLost(job, members, verdict.failed, ground, author);
+Replacement planRestart(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
+                        const FollowUp& next, const Member& root, const PlacementScope& placementScope,
+                        const Author& author) {
+  if (!next.elsewhere) return replaceLost(job, members, verdict.failed, placementScope, author);
   Job avoiding = job;
   avoiding.status.gang.backoff = model::Backoff{author.now, 0, {root.node}, next.why};
-  return replaceLost(avoiding, members, verdict.failed, ground, author);
+  return replaceLost(avoiding, members, verdict.failed, placementScope, author);
 }
 
 // A run of this length ends a series of losses.
@@ -140,7 +141,7 @@ Failure failureOf(const Job& job, const Verdict& verdict) {
   const Member& first = verdict.lost.front();
   Failure failure;
   failure.failure = classOfLoss(first.pod);
-  failure.message = base::cutText(verdict.message, model::limits::kEventNote);
+  failure.message = base::cutText(verdict.message, model::limits::kMaxEventNote);
   failure.node = first.node;
   failure.pod = podNameOf(job, first);
   return failure;
@@ -189,12 +190,13 @@ std::vector<Member> withFailed(const Job& job, const std::vector<Member>& member
 }
 
 Replacement replaceElsewhere(const Job& job, const std::vector<Member>& members,
-                             const std::vector<Member>& lost, const Ground& ground, const Author& author) {
+                             const std::vector<Member>& lost, const PlacementScope& placementScope,
+                             const Author& author) {
   Job avoiding = job;
   if (auto nodes = nodesThatEnded(lost); !nodes.empty())
     avoiding.status.gang.backoff =
         model::Backoff{author.now, 0, std::move(nodes), "nodes ended or refused its members"};
-  return replaceLost(avoiding, members, withFailed(job, members, lost), ground, author);
+  return replaceLost(avoiding, members, withFailed(job, members, lost), placementScope, author);
 }
 
 // The gang gives its nodes back and is pending; with scope Pod the surviving members run on.
@@ -212,7 +214,7 @@ model::GangRecord pauseLoss(const Job& job, const std::vector<Member>& lost, int
 }  // namespace
 
 FailedGang followFailure(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                         const Failure& failure, bool mayStartAnew, const Ground& ground,
+                         const Failure& failure, bool mayRestart, const PlacementScope& placementScope,
                          const Author& author) {
   const Member& root = rootOf(failure, verdict);
   // Users' rules apply to their own containers, not to the check of a node.
@@ -221,39 +223,39 @@ FailedGang followFailure(const Job& job, const std::vector<Member>& members, con
                                  ownDoing ? ruleFor(job, root, verdict) : nullptr);
   const std::string what = describe(failure, root);
   FailedGang gang;
-  gang.news.failure = lastFailure(failure, root, what, author.now);
+  gang.update.failure = lastFailure(failure, root, what, author.now);
   const std::string message = fmt::format("{}; {}", what, next.why);
   gang.event = {true, verdict.reason, message};
   if (!next.restart) {
     gang.record = job.status.gang;
-    gang.news.failure->action = "Failed";
-    gang.news.verdict = verdict;
-    gang.news.verdict.message = message;
+    gang.update.failure->action = "Failed";
+    gang.update.verdict = verdict;
+    gang.update.verdict.message = message;
     return gang;
   }
-  gang.news.failure->action = "Restarted";
-  gang.news.membersFailed = true;
-  gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
+  gang.update.failure->action = "Restarted";
+  gang.update.membersFailed = true;
+  gang.update.restarts = next.counts ? RestartKind::kCounted : RestartKind::kNotCounted;
   const bool othersRunOn =
-      job.spec.failure.scope == model::RestartScope::kPod && mayStartAnew && !next.moreMemory;
+      job.spec.failure.scope == model::RestartScope::kPod && mayRestart && !next.moreMemory;
   if (next.pause.count() > 0 && othersRunOn) {
     gang.record = pauseInPlace(job, next, root, author);
     return gang;
   }
   // With more memory than it was admitted for, the gang has to be admitted again: its queue may not have that
   // much quota left.
-  if (next.pause.count() > 0 || !mayStartAnew || next.moreMemory) {
+  if (next.pause.count() > 0 || !mayRestart || next.moreMemory) {
     gang.record = giveBack(job, next, root, author);
     return gang;
   }
-  Replacement replacement = startAnew(job, members, verdict, next, root, ground, author);
+  Replacement replacement = planRestart(job, members, verdict, next, root, placementScope, author);
   gang.record = std::move(replacement.record);
-  gang.places = std::move(replacement.places);
+  gang.assignments = std::move(replacement.assignments);
   return gang;
 }
 
 FailedGang followLoss(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                      bool mayStartAnew, const Ground& ground, const Author& author) {
+                      bool mayRestart, const PlacementScope& placementScope, const Author& author) {
   FailedGang gang;
   gang.event = {true, "MemberLost", verdict.message};
   base::WallTime::duration pause{};
@@ -263,29 +265,29 @@ FailedGang followLoss(const Job& job, const std::vector<Member>& members, const 
     FollowUp next;
     next.restart = true;
     if (rule != nullptr) next = followUp(job.spec.failure, job.status.restarts, loss, rule);
-    gang.news.failure = lastFailure(loss, next.restart, author.now);
+    gang.update.failure = lastFailure(loss, next.restart, author.now);
     if (!next.restart) {
       gang.record = job.status.gang;
       gang.event.note = fmt::format("{}; {}", verdict.message, next.why);
-      gang.news.verdict = {Outcome::kFailed, "MemberLost", gang.event.note};
+      gang.update.verdict = {Outcome::kFailed, "MemberLost", gang.event.note};
       return gang;
     }
-    gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
-    gang.news.lossesInARow = lossesInARow(job, author.now);
-    pause = pauseAfterLoss(*gang.news.lossesInARow, *author.settings);
+    gang.update.restarts = next.counts ? RestartKind::kCounted : RestartKind::kNotCounted;
+    gang.update.lossesInARow = lossesInARow(job, author.now);
+    pause = pauseAfterLoss(*gang.update.lossesInARow, *author.settings);
   }
-  if (!mayStartAnew) {
+  if (!mayRestart) {
     gang.record =
         propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
     return gang;
   }
   if (pause.count() > 0) {
-    gang.record = pauseLoss(job, verdict.lost, *gang.news.lossesInARow, pause, author);
+    gang.record = pauseLoss(job, verdict.lost, *gang.update.lossesInARow, pause, author);
     return gang;
   }
-  Replacement replacement = replaceElsewhere(job, members, verdict.lost, ground, author);
+  Replacement replacement = replaceElsewhere(job, members, verdict.lost, placementScope, author);
   gang.record = std::move(replacement.record);
-  gang.places = std::move(replacement.places);
+  gang.assignments = std::move(replacement.assignments);
   return gang;
 }
 
@@ -296,18 +298,18 @@ bool pausesInPlace(const Job& job) {
 }
 
 FailedGang replaceAfterPause(const Job& job, const std::vector<Member>& members, const Verdict& verdict,
-                             bool mayStartAnew, const Ground& ground, const Author& author) {
+                             bool mayRestart, const PlacementScope& placementScope, const Author& author) {
   FailedGang gang;
-  gang.news.membersFailed = true;
+  gang.update.membersFailed = true;
   gang.event = {false, "Restarting", "the pause is over; the failed members restart"};
-  if (!mayStartAnew) {
+  if (!mayRestart) {
     gang.record =
         propose(job, model::ProposalKind::kRestart, {}, job.status.gang.placed->assignments, {}, author);
     return gang;
   }
-  Replacement replacement = replaceLost(job, members, verdict.failed, ground, author);
+  Replacement replacement = replaceLost(job, members, verdict.failed, placementScope, author);
   gang.record = std::move(replacement.record);
-  gang.places = std::move(replacement.places);
+  gang.assignments = std::move(replacement.assignments);
   return gang;
 }
 
@@ -318,13 +320,13 @@ std::string silenceText(const Job& job, base::WallTime silentSince) {
 }
 
 FailedGang followStall(const Job& job, const std::vector<Member>& members, base::WallTime silentSince,
-                       bool mayStartAnew, const Ground& ground, const Author& author) {
+                       bool mayRestart, const PlacementScope& placementScope, const Author& author) {
   Failure failure;
   failure.failure = model::FailureClass::kStalled;
   failure.message = silenceText(job, silentSince);
   const FollowUp next = followUp(job.spec.failure, job.status.restarts, failure, nullptr);
   FailedGang gang;
-  model::LastFailure& last = gang.news.failure.emplace();
+  model::LastFailure& last = gang.update.failure.emplace();
   last.failure = failure.failure;
   last.message = failure.message;
   last.action = next.restart ? "Restarted" : "Failed";
@@ -333,19 +335,19 @@ FailedGang followStall(const Job& job, const std::vector<Member>& members, base:
   gang.event = {true, "Stalled", message};
   if (!next.restart) {
     gang.record = job.status.gang;
-    gang.news.verdict = {Outcome::kFailed, "Stalled", message};
+    gang.update.verdict = {Outcome::kFailed, "Stalled", message};
     return gang;
   }
-  gang.news.restarts = next.counts ? RestartNews::kCounted : RestartNews::kNotCounted;
-  if (next.pause.count() > 0 || !mayStartAnew) {
+  gang.update.restarts = next.counts ? RestartKind::kCounted : RestartKind::kNotCounted;
+  if (next.pause.count() > 0 || !mayRestart) {
     gang.record = giveBack(job, next, members.front(), author);
     return gang;
   }
   Job whole = job;
   whole.spec.failure.scope = model::RestartScope::kGang;
-  Replacement replacement = replaceLost(whole, members, members, ground, author);
+  Replacement replacement = replaceLost(whole, members, members, placementScope, author);
   gang.record = std::move(replacement.record);
-  gang.places = std::move(replacement.places);
+  gang.assignments = std::move(replacement.assignments);
   return gang;
 }
 
@@ -377,8 +379,8 @@ FailedGang endAtDeadline(const Job& job, base::WallTime now) {
                                           job.spec.run.activeDeadline->count());
   FailedGang gang;
   gang.record = job.status.gang;
-  gang.news.verdict = {Outcome::kFailed, "DeadlineExceeded", message};
-  model::LastFailure& last = gang.news.failure.emplace();
+  gang.update.verdict = {Outcome::kFailed, "DeadlineExceeded", message};
+  model::LastFailure& last = gang.update.failure.emplace();
   last.failure = model::FailureClass::kDeadlineExceeded;
   last.action = "Failed";
   last.message = message;

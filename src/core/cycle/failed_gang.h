@@ -16,9 +16,9 @@ namespace trainyard::core {
 
 // What follows for a placed gang after it failed, lost members, stalled or reached its deadline.
 struct FailedGang {
-  model::GangRecord record;               // unchanged if the job ends
-  std::vector<model::Assignment> places;  // assigned nodes of a restart that begins at once
-  StatusNews news;
+  model::GangRecord record;                    // unchanged if the job ends
+  std::vector<model::Assignment> assignments;  // assigned nodes of a restart that begins at once
+  StatusUpdate update;
   JobEvent event;
 };
 
@@ -30,10 +30,10 @@ struct FailedGang {
 //  3 record   without a pause the gang (with scope Pod: its failed members) restarts on a placement planned
 //             now, its own if that serves. With a pause it gives its nodes back and is pending again. With
 //             scope Pod the other members run on through the pause: replaceAfterPause()
-// `mayStartAnew`: the queue would admit the gang as it is now; else the gang waits to be admitted.
+// `mayRestart`: the queue would admit the gang as it is now; else the gang waits to be admitted.
 [[nodiscard]] FailedGang followFailure(const model::Job& job, const std::vector<Member>& members,
-                                       const Verdict& verdict, const Failure& failure, bool mayStartAnew,
-                                       const Ground& ground, const Author& author);
+                                       const Verdict& verdict, const Failure& failure, bool mayRestart,
+                                       const PlacementScope& placementScope, const Author& author);
 
 // Assumes `verdict` is kLost. Steps:
 //  1 rule     the user's rule, by conditions alone, for the first lost member that any rule matches. The
@@ -45,8 +45,8 @@ struct FailedGang {
 //             counted nor paused again if its replacement was given up before or has waited for its
 //             pause
 [[nodiscard]] FailedGang followLoss(const model::Job& job, const std::vector<Member>& members,
-                                    const Verdict& verdict, bool mayStartAnew, const Ground& ground,
-                                    const Author& author);
+                                    const Verdict& verdict, bool mayRestart,
+                                    const PlacementScope& placementScope, const Author& author);
 
 // Returns true if failed members wait for the end of a pause, or have waited for it, while the others run on.
 // The failure has been reported and counted already.
@@ -54,15 +54,15 @@ struct FailedGang {
 
 // Restarts the failed members, once the pause is over.
 [[nodiscard]] FailedGang replaceAfterPause(const model::Job& job, const std::vector<Member>& members,
-                                           const Verdict& verdict, bool mayStartAnew, const Ground& ground,
-                                           const Author& author);
+                                           const Verdict& verdict, bool mayRestart,
+                                           const PlacementScope& placementScope, const Author& author);
 
 // What follows for a running gang that has been silent since `silentSince` and asks to be restarted for that.
 // It is treated as a failure of class Stalled. The whole gang restarts, whatever its scope, because it is
 // unknown which member the others wait for.
 [[nodiscard]] FailedGang followStall(const model::Job& job, const std::vector<Member>& members,
-                                     base::WallTime silentSince, bool mayStartAnew, const Ground& ground,
-                                     const Author& author);
+                                     base::WallTime silentSince, bool mayRestart,
+                                     const PlacementScope& placementScope, const Author& author);
 
 // "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
 [[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);

@@ -29,16 +29,16 @@ namespace conditions = model::conditions;
 // Capacity that victims leave may let other jobs start, so each moment has up to this many rounds.
 constexpr int kRounds = 4;
 
-void say(Job& job, std::string_view type, bool holds, WallTime now) {
+void setHolds(Job& job, std::string_view type, bool holds, WallTime now) {
   setCondition(job.status.conditions, type,
                holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
                job.generation);
 }
 
-class Future {
+class StartForecast {
  public:
-  Future(const model::Snapshot& snapshot, const std::set<model::ObjectKey>& whom)
-      : cycle_(settled(snapshot)), whom_(whom) {
+  StartForecast(const model::Snapshot& snapshot, const std::set<model::ObjectKey>& selected)
+      : cycle_(settled(snapshot)), selected_(selected) {
     for (const JobPtr& job : world().jobs) {
       if (!job->status.gang.placed) waited_.insert(job->key);
       noteEnd(*job);
@@ -46,10 +46,10 @@ class Future {
   }
 
   std::map<model::ObjectKey, Expectation> run() {
-    for (int moment = 0; moment < kMostMoments && expected_.size() < whom_.size(); ++moment) {
+    for (int moment = 0; moment < kMaxMoments && expected_.size() < selected_.size(); ++moment) {
       int round = 0;
       while (round < kRounds && decide()) ++round;
-      if (!goOn()) break;
+      if (!advance()) break;
     }
     return std::move(expected_);
   }
@@ -78,8 +78,8 @@ class Future {
       job->status.gpus = model::gangGpus(job->spec, job->status.gang);
       const bool placed = job->status.gang.placed.has_value();
       if (!job->finished()) {
-        say(*job, conditions::kScheduled, placed, snapshot.now);
-        say(*job, conditions::kQueued, !placed, snapshot.now);
+        setHolds(*job, conditions::kScheduled, placed, snapshot.now);
+        setHolds(*job, conditions::kQueued, !placed, snapshot.now);
       }
       each = std::move(job);
     }
@@ -101,14 +101,14 @@ class Future {
     if (end.basis != Basis::kGuess) ends_[job.key] = end.at;
   }
 
-  std::vector<WaitingJob> waiting(const QueueTree& tree) {
+  std::vector<SchedulableJob> waiting(const QueueTree& tree) {
     JobFeedback checked;
     checked.templateError = "";
-    std::vector<WaitingJob> all;
+    std::vector<SchedulableJob> all;
     for (const JobPtr& job : world().jobs) {
       const model::GangRecord& gang = job->status.gang;
       if (gang.placed || gang.proposal || job->deleting || job->finished()) continue;
-      if (job->spec.run.suspend || model::leftToOthers(*job) || refusalOfTemplate(*job)) continue;
+      if (job->spec.run.suspend || model::managedByOther(*job) || refusalOfTemplate(*job)) continue;
       if (const auto until = backsOffUntil(gang, world().now)) {
         wakeAt(until);
       } else if (!admit(*job, world(), tree, checked).refusal) {
@@ -126,26 +126,26 @@ class Future {
     wakeAt(outcome.wakeAt);
     std::set<model::Uid> left;
     for (const Change& change : outcome.changes) {
-      if (change.kind == ChangeKind::kStart && whom_.contains(change.job->key)) expect(change, outcome);
+      if (change.kind == ChangeKind::kStart && selected_.contains(change.job->key)) expect(change, outcome);
       if (change.kind != ChangeKind::kStart) left.insert(change.job->uid);
       noteEnd(jobOf(change.job->key));
     }
     if (!left.empty()) dropPods(left);
     for (const GangWait& wait : outcome.waits) {
-      if (whom_.contains(wait.job->key) && wait.pending->nextRelaxation)
+      if (selected_.contains(wait.job->key) && wait.pending->nextRelaxation)
         relaxations_[wait.job->key] = *wait.pending->nextRelaxation;
     }
     return outcome.stopped;
   }
 
   void expect(const Change& start, const InstantCycle::Outcome& outcome) {
-    const auto& places = start.add.assignments;
+    const auto& assignments = start.add.assignments;
     Expectation expectation{
         .start = world().now,
-        .places = places,
-        .where = describePlaces(places, cycle_.cache().ledger(), world().policy.topology)};
+        .assignments = assignments,
+        .where = describePlacement(assignments, cycle_.cache().ledger(), world().policy.topology)};
     const auto touches = [&](const Ended& ended) {
-      return std::any_of(expectation.places.begin(), expectation.places.end(),
+      return std::any_of(expectation.assignments.begin(), expectation.assignments.end(),
                          [&](const auto& place) { return ended.nodes.contains(place.node); });
     };
     for (const Ended& ended : ended_) {
@@ -158,7 +158,7 @@ class Future {
       }
     }
     for (const Change& change : outcome.changes) {
-      if (change.pays != start.job->key) continue;
+      if (change.preemptor != start.job->key) continue;
       (change.kind == ChangeKind::kMove ? expectation.moves : expectation.stops).push_back(change.job->key);
     }
     if (const auto wider = relaxations_.find(start.job->key);
@@ -180,7 +180,7 @@ class Future {
   }
 
   // Advances to the next known moment; returns false if there is none.
-  bool goOn() {
+  bool advance() {
     std::optional<WallTime> next = wake_;
     for (const auto& [key, at] : ends_) {
       if (!next || at < *next) next = at;
@@ -207,7 +207,7 @@ class Future {
   }
 
   InstantCycle cycle_;
-  const std::set<model::ObjectKey>& whom_;
+  const std::set<model::ObjectKey>& selected_;
   std::map<model::ObjectKey, WallTime> ends_;  // of placed gangs, if known
   LiveRuns live_;
   std::set<model::ObjectKey> waited_;  // had no placement at first
@@ -220,8 +220,8 @@ class Future {
 }  // namespace
 
 std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,
-                                                const std::set<model::ObjectKey>& whom) {
-  return Future(snapshot, whom).run();
+                                                const std::set<model::ObjectKey>& selected) {
+  return StartForecast(snapshot, selected).run();
 }
 
 }  // namespace trainyard::core

@@ -21,7 +21,7 @@ struct Expectation {
     bool waitsNow = false;  // it has not started yet either
   };
   base::WallTime start{};
-  std::vector<model::Assignment> places = {};
+  std::vector<model::Assignment> assignments = {};
   std::string where = {};                    // "2 nodes in rack r1"
   std::vector<End> after = {};               // gangs that end on these nodes before that, by their ends
   std::vector<model::ObjectKey> stops = {};  // gangs that may be preempted for it by then
@@ -38,11 +38,11 @@ struct Expectation {
 // gone, and proposals under way succeed. A gang that is preempted or moved starts over. Steps: time goes from
 // one known moment to the next: the end of an estimate, a wider level that suffices, a minRuntime that has
 // passed. At each moment schedule() runs, and its starts and preemptions take effect at once. This ends when
-// all jobs have started, when no further moment is known, or after kMostMoments. (Lost: the first moment at
+// all jobs have started, when no further moment is known, or after kMaxMoments. (Lost: the first moment at
 // which a job fits alone. It leaves out the jobs that are served before it.)
 [[nodiscard]] std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,
-                                                              const std::set<model::ObjectKey>& whom);
+                                                              const std::set<model::ObjectKey>& selected);
 
-inline constexpr int kMostMoments = 1'000;
+inline constexpr int kMaxMoments = 1'000;
 
 }  // namespace trainyard::core

@@ -21,15 +21,15 @@ using model::Job;
 using JobPtr = InstantCycle::JobPtr;
 namespace conditions = model::conditions;
 
-void say(Job& job, std::string_view type, bool holds, base::WallTime now) {
+void setHolds(Job& job, std::string_view type, bool holds, base::WallTime now) {
   setCondition(job.status.conditions, type,
                holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
                job.generation);
 }
 
-void sayPlaced(Job& job, bool placed, base::WallTime now) {
-  say(job, conditions::kScheduled, placed, now);
-  say(job, conditions::kQueued, !placed, now);
+void setScheduledPlaced(Job& job, bool placed, base::WallTime now) {
+  setHolds(job, conditions::kScheduled, placed, now);
+  setHolds(job, conditions::kQueued, !placed, now);
 }
 
 void serve(Job& job, base::WallTime now) {
@@ -50,7 +50,7 @@ auto positionOf(const model::SharedList<Job>::Items& jobs, const model::ObjectKe
 }  // namespace
 
 void InstantCycle::add(Job job) {
-  sayPlaced(job, false, snapshot_.now);
+  setScheduledPlaced(job, false, snapshot_.now);
   job.status.observedGeneration = job.generation;
   auto& jobs = snapshot_.jobs.edit();
   const auto at = positionOf(jobs, job.key);
@@ -70,7 +70,7 @@ InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
     for (const model::Assignment& place : job.status.gang.placed->assignments)
       snapshot_.freed.push_back({place.node, job.uid, snapshot_.now});
     leave(job);
-    say(job, conditions::kSucceeded, true, snapshot_.now);
+    setHolds(job, conditions::kSucceeded, true, snapshot_.now);
   });
   auto& jobs = snapshot_.jobs.edit();
   const auto at = jobs.begin() + (positionOf(jobs, key) - jobs.cbegin());
@@ -80,7 +80,7 @@ InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
 }
 
 InstantCycle::Outcome InstantCycle::decide(
-    const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting) {
+    const std::function<std::vector<SchedulableJob>(const QueueTree&)>& waiting) {
   constexpr std::chrono::minutes kSeen{2};
   std::erase_if(snapshot_.freed, [&](const auto& each) { return each.at + kSeen < snapshot_.now; });
   cache_.begin(snapshot_);
@@ -92,14 +92,14 @@ InstantCycle::Outcome InstantCycle::decide(
                                       .cache = cache_.schedule(),
                                       .reservedSince = cache_.reservedSince(),
                                       .waiting = waiting(tree),
-                                      .mostStartingMembers = std::numeric_limits<std::int64_t>::max()});
+                                      .maxStartingMembers = std::numeric_limits<std::int64_t>::max()});
   const ScaleAnswer scaled = scale(schedule, tree);
   cache_.end(snapshot_.jobs.size());
   Outcome outcome{.changes = std::move(schedule.changes), .waits = {}, .wakeAt = schedule.wakeAt};
   for (const Change& change : outcome.changes) {
     carryOut(change);
-    const bool givesBack = change.kind == ChangeKind::kShrink && !change.pays;
-    outcome.stopped = outcome.stopped || change.kind == ChangeKind::kStop || givesBack;
+    const bool givesBack = change.kind == ChangeKind::kShrink && !change.preemptor;
+    outcome.stopped = outcome.stopped || change.kind == ChangeKind::kPreempt || givesBack;
   }
   for (const Change& change : scaled.changes) {
     carryOut(change);
@@ -114,11 +114,11 @@ InstantCycle::Outcome InstantCycle::decide(
         before ? before->reservedSince == wait.pending->reservedSince : !wait.pending->reservedSince;
     if (!same) change(wait.job->key, [&](Job& job) { job.status.pending = *wait.pending; });
   }
-  for (const QueueNews& news : schedule.queues) {
+  for (const QueueStatusUpdate& update : schedule.queues) {
     for (auto& queue : snapshot_.queues.edit()) {
-      if (queue->name != news.queue->name) continue;
+      if (queue->name != update.queue->name) continue;
       auto changed = std::make_shared<model::Queue>(*queue);
-      changed->status = news.status;
+      changed->status = update.status;
       queue = std::move(changed);
     }
   }
@@ -133,20 +133,20 @@ ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
                        .domains = cache_.domains(),
                        .queues = tree,
                        .gangs = {},
-                       .keptFor =
-                           [&](const Job& job, int priority, const auto& places) {
-                             return schedule.keptFor(job, priority, places, cache_.ledger(), tree);
+                       .reservedFor =
+                           [&](const Job& job, int priority, const auto& assignments) {
+                             return schedule.reservedFor(job, priority, assignments, cache_.ledger(), tree);
                            },
                        .unreached = cache_.schedule().notScaled,
                        .refusals = cache_.schedule().refusals};
-  for (const JobPtr& job : cache_.notes().stoppable()) {
+  for (const JobPtr& job : cache_.notes().preemptibleNow()) {
     const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };
-    const bool asks = job->spec.elastic && resizable(*job) && asksForAnotherSize(*job);
+    const bool asks = job->spec.elastic && resizable(*job) && requestsOtherSize(*job);
     if (asks && std::none_of(schedule.changes.begin(), schedule.changes.end(), isOfIt))
       request.gangs.push_back(job);
   }
   if (request.gangs.empty()) return {};
-  return scaleAsAsked(request);
+  return scaleAsRequested(request);
 }
 
 void InstantCycle::carryOut(const Change& what) {
@@ -159,18 +159,19 @@ void InstantCycle::carryOut(const Change& what) {
       if (what.byOtherQueue) ++job.status.preemptions.byOtherQueues;
       job.status.preemptions.last = now;
     }
-    if (what.kind == ChangeKind::kStop) return;
+    if (what.kind == ChangeKind::kPreempt) return;
     serve(job, now);
     model::GangRecord& gang = job.status.gang;
     gang.backoff.reset();
     gang.placed = model::Placed{.epoch = ++gang.lastEpoch, .assignments = what.add.assignments};
     if (!what.backfilled.empty()) {
-      gang.charge = model::makeCharge(job.spec, askedQueue(job, snapshot_), Priorities(snapshot_).of(job));
+      gang.charge =
+          model::makeCharge(job.spec, requestedQueue(job, snapshot_), Priorities(snapshot_).of(job));
       gang.charge->backfilled = what.backfilled;
     }
     job.status.pending.reset();
     job.status.gpus = model::gangGpus(job.spec, gang);
-    sayPlaced(job, true, now);
+    setScheduledPlaced(job, true, now);
     job.status.resize = {};
   });
 }
@@ -191,11 +192,11 @@ void InstantCycle::resize(const Change& what) {
     ++gang.lastEpoch;
     job.status.gpus = model::gangGpus(job.spec, gang);
     const int members = elasticMembers(job);
-    const bool asked = !what.pays && members <= wishedMembers(job);
-    const model::SizeOwner by = what.pays ? model::SizeOwner::kPreemption
-                                : asked   ? model::SizeOwner::kSpec
-                                          : model::SizeOwner::kCluster;
-    tellSize(job, {members, by, {}}, snapshot_, job.status.resize);
+    const bool asked = !what.preemptor && members <= desiredMembers(job);
+    const model::SizeOwner by = what.preemptor ? model::SizeOwner::kPreemption
+                                : asked        ? model::SizeOwner::kSpec
+                                               : model::SizeOwner::kCluster;
+    recordSize(job, {members, by, {}}, snapshot_, job.status.resize);
     ++job.status.resize.count;
   });
 }
@@ -205,7 +206,7 @@ void InstantCycle::leave(Job& job) {
   job.status.gang.placed.reset();
   job.status.gang.charge.reset();
   job.status.gpus = model::desiredGpus(job.spec);
-  sayPlaced(job, false, snapshot_.now);
+  setScheduledPlaced(job, false, snapshot_.now);
 }
 
 }  // namespace trainyard::core

@@ -50,7 +50,7 @@ class InstantCycle {
     bool stopped = false;
   };
   // Runs schedule() once for the pending jobs that `waiting` returns for the snapshot's queues.
-  Outcome decide(const std::function<std::vector<WaitingJob>(const QueueTree&)>& waiting);
+  Outcome decide(const std::function<std::vector<SchedulableJob>(const QueueTree&)>& waiting);
 
  private:
   [[nodiscard]] ScaleAnswer scale(const Schedule& schedule, QueueTree& tree);

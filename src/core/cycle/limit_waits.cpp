@@ -10,16 +10,16 @@ namespace trainyard::core {
 namespace {
 
 // Each search costs several placement attempts.
-constexpr int kMostSearches = 8;
+constexpr int kMaxSearches = 8;
 // Each estimate costs a status write when it changes.
-constexpr int kMostTold = 64;
+constexpr int kMaxReported = 64;
 
 }  // namespace
 
-LimitWaits::PendingPtr LimitWaits::limitReached(const Contender& contender, const QueueTree::Excess& beyond,
+LimitWaits::PendingPtr LimitWaits::limitReached(const PendingJob& pendingJob, const QueueTree::Excess& beyond,
                                                 const QueueTree::Amounts& demand) {
-  heads_[contender.position] = {&contender, beyond, demand[beyond.dimension]};
-  model::Pending pending = explainLimit(tree_, contender.queue, beyond, demand);
+  heads_[pendingJob.position] = {&pendingJob, beyond, demand[beyond.dimension]};
+  model::Pending pending = explainLimit(tree_, pendingJob.queue, beyond, demand);
   addHolders(beyond, pending);
   return std::make_shared<const model::Pending>(std::move(pending));
 }
@@ -36,18 +36,18 @@ void LimitWaits::addHolders(const QueueTree::Excess& beyond, model::Pending& pen
   addBlockers(known->second, ledger_, snapshot_.now, runs_, pending);
 }
 
-void LimitWaits::waitsBehind(const Contender& contender, PendingPtr pending) {
-  if (heads_.contains(contender.position)) behind_.emplace(std::move(pending), contender.position);
+void LimitWaits::waitsBehind(const PendingJob& pendingJob, PendingPtr pending) {
+  if (heads_.contains(pendingJob.position)) behind_.emplace(std::move(pending), pendingJob.position);
 }
 
-void LimitWaits::tellStarts(std::vector<GangWait>& waits) {
+void LimitWaits::addExpectedStarts(std::vector<GangWait>& waits) {
   if (heads_.empty()) return;
-  int told = 0;
+  int reported = 0;
   for (GangWait& wait : waits) {
-    if (told == kMostTold) return;
+    if (reported == kMaxReported) return;
     const auto start = startOf(wait);
     if (!start) continue;
-    ++told;
+    ++reported;
     auto pending = std::make_shared<model::Pending>(*wait.pending);
     pending->estimatedStart = steadyEstimate(*wait.job, start, snapshot_.now);
     wait.pending = std::move(pending);
@@ -63,10 +63,10 @@ std::optional<base::WallTime> LimitWaits::startOf(const GangWait& wait) {
   std::int64_t amount = head.amount;
   std::optional<base::WallTime> notBefore;
   if (own == heads_.end()) {
-    const auto least = leastOf(*wait.job, snapshot_.policy);
-    amount = tree_.demandOf(least ? *least : *wait.job)[head.beyond.dimension];
+    const auto minimum = minimumOf(*wait.job, snapshot_.policy);
+    amount = tree_.demandOf(minimum ? *minimum : *wait.job)[head.beyond.dimension];
   } else {
-    notBefore = nodesFreeAt(*head.contender);
+    notBefore = nodesFreeAt(*head.pendingJob);
     // The number of GPUs of a type that the job takes depends on its placement.
     if (!notBefore || amount <= 0) starts.giveUp();
   }
@@ -75,15 +75,15 @@ std::optional<base::WallTime> LimitWaits::startOf(const GangWait& wait) {
 }
 
 // Returns nothing if the time is unknown, or too expensive to find.
-std::optional<base::WallTime> LimitWaits::nodesFreeAt(const Contender& contender) {
-  const model::Job& job = *contender.waiting->job;
-  const auto least = leastOf(job, snapshot_.policy);
-  const model::Job& asked = least ? *least : job;
-  if (searches_ == kMostSearches || placer_.budget().exhausted()) return std::nullopt;
+std::optional<base::WallTime> LimitWaits::nodesFreeAt(const PendingJob& pendingJob) {
+  const model::Job& job = *pendingJob.waiting->job;
+  const auto minimum = minimumOf(job, snapshot_.policy);
+  const model::Job& asked = minimum ? *minimum : job;
+  if (searches_ == kMaxSearches || placer_.budget().exhausted()) return std::nullopt;
   ++searches_;
-  const GangShape shape = placer_.shapeOf(job, contender.demand[0], contender.position);
+  const GangShape shape = placer_.shapeOf(job, pendingJob.demand[0], pendingJob.position);
   if (placer_.tryPlace(asked, shape.relaxation.widest)) return snapshot_.now;
-  const auto fit = earliestFit(asked, placer_.widenings(asked, shape.key, contender.position),
+  const auto fit = earliestFit(asked, placer_.widenings(asked, shape.key, pendingJob.position),
                                shape.relaxation.widest, ledger_, ends_, placer_);
   if (!fit || fit->time.basis == Basis::kGuess) return std::nullopt;
   return fit->time.at;

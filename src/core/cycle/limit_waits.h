@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/cycle/pending_order.h"
 #include "core/cycle/schedule.h"
-#include "core/cycle/waiting_order.h"
 #include "core/place/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_starts.h"
@@ -25,17 +25,17 @@ class LimitWaits {
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
   // `demand`: what the contender waits for. The contender outlives this object.
-  [[nodiscard]] PendingPtr limitReached(const Contender& contender, const QueueTree::Excess& beyond,
+  [[nodiscard]] PendingPtr limitReached(const PendingJob& pendingJob, const QueueTree::Excess& beyond,
                                         const QueueTree::Amounts& demand);
   [[nodiscard]] PendingPtr guaranteeReached(const QueueTree::Excess& beyond);
   // Jobs that report `pending` wait until the contender has started.
-  void waitsBehind(const Contender& contender, PendingPtr pending);
+  void waitsBehind(const PendingJob& pendingJob, PendingPtr pending);
   // Called last: adds the expected starts.
-  void tellStarts(std::vector<GangWait>& waits);
+  void addExpectedStarts(std::vector<GangWait>& waits);
 
  private:
   struct Head {
-    const Contender* contender = nullptr;
+    const PendingJob* pendingJob = nullptr;
     QueueTree::Excess beyond = {};
     std::int64_t amount = 0;
   };
@@ -43,7 +43,7 @@ class LimitWaits {
 
   void addHolders(const QueueTree::Excess& beyond, model::Pending& pending);
   [[nodiscard]] std::optional<base::WallTime> startOf(const GangWait& wait);
-  [[nodiscard]] std::optional<base::WallTime> nodesFreeAt(const Contender& contender);
+  [[nodiscard]] std::optional<base::WallTime> nodesFreeAt(const PendingJob& pendingJob);
   [[nodiscard]] const QuotaHolders& quotaHolders();
   [[nodiscard]] LimitStarts& startsBelow(const QueueTree::Excess& beyond);
 

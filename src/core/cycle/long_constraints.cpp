@@ -20,7 +20,7 @@ std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size
   }
   std::sort(turns.begin(), turns.end());
   std::set<std::string> compared;
-  std::int64_t left = kMostCompared;
+  std::int64_t left = kMaxCompared;
   for (const auto& [turn, work] : turns) {
     const std::string& key = std::get<2>(turn);
     if (work > left || !compared.insert(key).second) continue;

@@ -15,7 +15,7 @@ struct ComparedTemplate {
 };
 
 // The terms that a cycle compares, each with every node: as many as one job may have, on 5,000 nodes.
-inline constexpr std::int64_t kMostCompared = 1'300'000;
+inline constexpr std::int64_t kMaxCompared = 1'300'000;
 
 // Returns the keys of the templates that a cycle leaves out when gangs grow beyond their desired size.
 //

@@ -53,13 +53,13 @@ std::string spanText(milliseconds span) {
   return text;
 }
 
-NodesWord failure(const ProvisioningPolicy& policy, int attempt, std::string_view reason,
-                  const std::string& why) {
+NodesReport failure(const ProvisioningPolicy& policy, int attempt, std::string_view reason,
+                    const std::string& why) {
   return {.asked = false,
           .reason = std::string(reason),
           .message = fmt::format("attempt {} to get nodes failed: {}; the next one starts after {}", attempt,
                                  why, spanText(nodesBackoff(policy, attempt))),
-          .warns = true};
+          .isWarning = true};
 }
 
 std::string said(const Condition& condition) {
@@ -69,8 +69,8 @@ std::string said(const Condition& condition) {
 
 // The state of a request: the reason of its failure, or else how long it may stay open.
 struct Standing {
-  std::optional<NodesWord> failed;
-  NodesWord word;
+  std::optional<NodesReport> failed;
+  NodesReport report;
   base::WallTime until{};
 };
 
@@ -85,9 +85,9 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
   const std::string limit = spanText(policy.giveUpAfter);
   if (const Condition* provisioned = trueCondition(request, "Provisioned")) {
     standing.until = provisioned->lastTransition + policy.giveUpAfter;
-    standing.word = {.asked = true,
-                     .reason = "Provisioned",
-                     .message = fmt::format("the nodes exist: {}", said(*provisioned))};
+    standing.report = {.asked = true,
+                       .reason = "Provisioned",
+                       .message = fmt::format("the nodes exist: {}", said(*provisioned))};
     if (now >= standing.until)
       standing.failed =
           failure(policy, request.attempt, kTimedOut,
@@ -97,16 +97,16 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
   standing.until = request.created + policy.giveUpAfter;
   const Condition* accepted = trueCondition(request, "Accepted");
   const Condition* notYet = conditionOf(request, "Provisioned");
-  standing.word =
+  standing.report =
       accepted != nullptr
-          ? NodesWord{.asked = true,
-                      .reason = "Accepted",
-                      .message = fmt::format("an autoscaler is adding nodes for {}", request.key.name)}
-          : NodesWord{.asked = true,
-                      .reason = "Asked",
-                      .message = fmt::format("nodes are requested by {}", request.key.name)};
+          ? NodesReport{.asked = true,
+                        .reason = "Accepted",
+                        .message = fmt::format("an autoscaler is adding nodes for {}", request.key.name)}
+          : NodesReport{.asked = true,
+                        .reason = "Asked",
+                        .message = fmt::format("nodes are requested by {}", request.key.name)};
   if (notYet != nullptr && !notYet->message.empty())
-    standing.word.message += fmt::format(": {}", notYet->message);
+    standing.report.message += fmt::format(": {}", notYet->message);
   if (now >= standing.until)
     standing.failed =
         failure(policy, request.attempt, kTimedOut, fmt::format("no nodes were added within {}", limit));
@@ -114,27 +114,27 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
 }
 
 // Returns why the job no longer wants nodes, if its condition still reports a request or a failure.
-std::optional<NodesWord> settled(const model::Job& job) {
-  const Condition* told = job.condition(model::conditions::kNodesRequested);
-  if (told == nullptr) return std::nullopt;
-  const bool asked = told->status == ConditionStatus::kTrue;
-  if (!asked && !isFailure(told->reason)) return std::nullopt;
+std::optional<NodesReport> settled(const model::Job& job) {
+  const Condition* reported = job.condition(model::conditions::kNodesRequested);
+  if (reported == nullptr) return std::nullopt;
+  const bool asked = reported->status == ConditionStatus::kTrue;
+  if (!asked && !isFailure(reported->reason)) return std::nullopt;
   if (job.status.gang.placed || job.status.gang.proposal)
-    return NodesWord{.asked = false, .reason = "Placed", .message = "the job is placed"};
+    return NodesReport{.asked = false, .reason = "Placed", .message = "the job is placed"};
   if (job.spec.run.suspend)
-    return NodesWord{.asked = false, .reason = "Suspended", .message = "spec.run.suspend is true"};
+    return NodesReport{.asked = false, .reason = "Suspended", .message = "spec.run.suspend is true"};
   if (!asked) return std::nullopt;
-  return NodesWord{
+  return NodesReport{
       .asked = false, .reason = "NotWanted", .message = "the job no longer waits for more nodes"};
 }
 
 // After a restart of the operator, a failure in the job's condition counts as the first attempt.
-NodesMemory recalled(const model::Job& job, const NodesMemory& memory, const ProvisioningPolicy& policy) {
-  const Condition* told = job.condition(model::conditions::kNodesRequested);
-  if (memory.attempts > 0 || told == nullptr || told->status == ConditionStatus::kTrue ||
-      !isFailure(told->reason))
+NodesHistory recalled(const model::Job& job, const NodesHistory& memory, const ProvisioningPolicy& policy) {
+  const Condition* reported = job.condition(model::conditions::kNodesRequested);
+  if (memory.attempts > 0 || reported == nullptr || reported->status == ConditionStatus::kTrue ||
+      !isFailure(reported->reason))
     return memory;
-  return {1, told->lastTransition + nodesBackoff(policy, 1)};
+  return {1, reported->lastTransition + nodesBackoff(policy, 1)};
 }
 
 }  // namespace
@@ -160,8 +160,8 @@ milliseconds nodesBackoff(const ProvisioningPolicy& policy, int attempt) {
   return std::min(backoff, kLongestBackoff);
 }
 
-std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
-                                 std::map<std::string, int> open, int more) {
+std::vector<std::size_t> selectRequesters(const std::vector<const model::Job*>& wanting,
+                                          std::map<std::string, int> open, int more) {
   std::vector<std::size_t> left(wanting.size());
   std::iota(left.begin(), left.end(), std::size_t{0});
   const auto before = [&](std::size_t a, std::size_t b) {
@@ -179,39 +179,39 @@ std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
   return chosen;
 }
 
-NodesWord nodesRefused(const ProvisioningPolicy& policy, int attempt, const std::string& why) {
+NodesReport nodesRefused(const ProvisioningPolicy& policy, int attempt, const std::string& why) {
   return failure(policy, attempt, kRefused, why);
 }
 
 NodesDecision decideNodes(const model::Job& job, bool wants, const NodesRequest* request,
-                          const NodesMemory& memory, const ProvisioningPolicy& policy, base::WallTime now) {
+                          const NodesHistory& memory, const ProvisioningPolicy& policy, base::WallTime now) {
   NodesDecision decision;
-  if (!wants || policy.by == model::ProvisioningBy::kNobody) {
-    if (!job.deleting) decision.word = settled(job);
-    if (request != nullptr) decision.step = NodesStep::kTakeBack;
+  if (!wants || policy.by == model::ProvisioningBy::kDisabled) {
+    if (!job.deleting) decision.report = settled(job);
+    if (request != nullptr) decision.step = NodesStep::kWithdraw;
     return decision;
   }
   if (request != nullptr) {
     Standing standing = judge(*request, policy, now);
     decision.attempt = request->attempt;
     if (!standing.failed) {
-      decision.word = std::move(standing.word);
+      decision.report = std::move(standing.report);
       decision.wakeAt = standing.until;
       return decision;
     }
-    decision.word = std::move(standing.failed);
-    decision.step = NodesStep::kTakeBack;
+    decision.report = std::move(standing.failed);
+    decision.step = NodesStep::kWithdraw;
     decision.failed = true;
     return decision;
   }
-  const NodesMemory known = recalled(job, memory, policy);
+  const NodesHistory known = recalled(job, memory, policy);
   const base::WallTime due =
       std::max(job.status.pending->since + policy.after, known.notBefore.value_or(base::WallTime{}));
   if (now < due) {
     decision.wakeAt = due;
     return decision;
   }
-  decision.step = NodesStep::kAsk;
+  decision.step = NodesStep::kRequest;
   decision.attempt = known.attempts + 1;
   return decision;
 }

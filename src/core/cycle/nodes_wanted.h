@@ -27,31 +27,31 @@ namespace trainyard::core {
 
 // What the operator remembers of a job between two requests. It is lost with the process. The first back-off
 // is then counted again from the condition.
-struct NodesMemory {
+struct NodesHistory {
   int attempts = 0;
   std::optional<base::WallTime> notBefore = std::nullopt;
 };
 
 // The content of the condition NodesRequested and of its Event.
-struct NodesWord {
+struct NodesReport {
   bool asked = false;  // its status
   std::string reason;
   std::string message;
-  bool warns = false;
+  bool isWarning = false;
 };
 
 enum class NodesStep {
   kNothing,
-  kAsk,       // make the request `attempt`
-  kTakeBack,  // the request is over: no longer wanted, or failed
+  kRequest,   // make the request `attempt`
+  kWithdraw,  // the request is over: no longer wanted, or failed
 };
 
 struct NodesDecision {
   // Written before the step is taken, if the job's condition differs.
-  std::optional<NodesWord> word = std::nullopt;
+  std::optional<NodesReport> report = std::nullopt;
   NodesStep step = NodesStep::kNothing;
   int attempt = 0;
-  bool failed = false;                                  // kTakeBack only
+  bool failed = false;                                  // kWithdraw only
   std::optional<base::WallTime> wakeAt = std::nullopt;  // decide again then, even if nothing changes
 };
 
@@ -63,17 +63,17 @@ struct NodesDecision {
 
 // `request` is the job's present request; null: it has none.
 [[nodiscard]] NodesDecision decideNodes(const model::Job& job, bool wants, const model::NodesRequest* request,
-                                        const NodesMemory& memory, const model::ProvisioningPolicy& policy,
+                                        const NodesHistory& memory, const model::ProvisioningPolicy& policy,
                                         base::WallTime now);
 
 // Returns, by position, which jobs of `wanting` may make a request while `more` further requests may be open.
 // The job in the namespace with the fewest requests (`open`, and those chosen here) comes first, then the
 // oldest job. So the many jobs of one namespace delay others by at most the lifetime of a request.
-[[nodiscard]] std::vector<std::size_t> whoAsks(const std::vector<const model::Job*>& wanting,
-                                               std::map<std::string, int> open, int more);
+[[nodiscard]] std::vector<std::size_t> selectRequesters(const std::vector<const model::Job*>& wanting,
+                                                        std::map<std::string, int> open, int more);
 
 // The condition for a request that could not even be made, in the form of other failures.
-[[nodiscard]] NodesWord nodesRefused(const model::ProvisioningPolicy& policy, int attempt,
-                                     const std::string& why);
+[[nodiscard]] NodesReport nodesRefused(const model::ProvisioningPolicy& policy, int attempt,
+                                       const std::string& why);
 
 }  // namespace trainyard::core

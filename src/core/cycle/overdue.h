@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
+#include "core/cycle/pending_order.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/schedule.h"
-#include "core/cycle/waiting_order.h"
 #include "core/place/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/reservation.h"
@@ -14,11 +14,11 @@
 namespace trainyard::core {
 
 // A contender that found no placement.
-struct Later {
+struct UnplacedJob {
   std::size_t wait = 0;  // index into Schedule::waits
-  const Contender* contender = nullptr;
+  const PendingJob* pendingJob = nullptr;
   GangShape shape;
-  std::optional<std::size_t> like = std::nullopt;  // index of an equivalent job in the same list
+  std::optional<std::size_t> equivalentTo = std::nullopt;  // index of an equivalent job in the same list
 };
 
 // Finds overdue jobs, so that an order that puts short jobs first starves no job.
@@ -35,16 +35,16 @@ class Overdue {
 
   // Returns true if the contender has been pending longer than it is expected to run; with time slicing, many
   // times as long. Never under the order of submission.
-  [[nodiscard]] bool isOverdue(const Contender& contender);
+  [[nodiscard]] bool isOverdue(const PendingJob& pendingJob);
   // Returns the position of the job that gets the reservation from now on: the holder, if it has it already;
   // else the overdue job with the longest wait by expected run time (highest response ratio next: Brinch
-  // Hansen, 1971); else the first in the order. `waitsForRoom`: false for jobs that may wait for ever.
-  [[nodiscard]] std::size_t elect(const Reservation& reservation, const std::vector<Later>& waiting,
-                                  const std::function<bool(const Later&)>& waitsForRoom);
+  // Hansen, 1971); else the first in the order. `waitsForCapacity`: false for jobs that may wait for ever.
+  [[nodiscard]] std::size_t elect(const Reservation& reservation, const std::vector<UnplacedJob>& waiting,
+                                  const std::function<bool(const UnplacedJob&)>& waitsForCapacity);
 
  private:
   // The time that the job has been pending, divided by its expected run time.
-  [[nodiscard]] double responseRatio(const Contender& contender);
+  [[nodiscard]] double responseRatio(const PendingJob& pendingJob);
 
   Scene in_;
 };

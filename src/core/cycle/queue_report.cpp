@@ -80,15 +80,15 @@ void keepDecayed(const model::QueueStatus& before, const std::vector<std::string
 
 }  // namespace
 
-void QueueReport::countWaiting(const std::vector<Contender>& contenders) {
+void QueueReport::countWaiting(const std::vector<PendingJob>& pendingJobs) {
   // A cluster is shared by its GPUs, if it has any.
   dimension_ = sharedBy(tree_);
   waitingDemand_.assign(tree_.size(), 0);
   waiting_.assign(tree_.size(), 0);
-  for (const Contender& contender : contenders) {
-    ++waiting_[contender.queue];
-    waitingDemand_[contender.queue] =
-        base::saturatingAdd(waitingDemand_[contender.queue], contender.demand[dimension_]);
+  for (const PendingJob& pendingJob : pendingJobs) {
+    ++waiting_[pendingJob.queue];
+    waitingDemand_[pendingJob.queue] =
+        base::saturatingAdd(waitingDemand_[pendingJob.queue], pendingJob.demand[dimension_]);
   }
   fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
   auto wanted = static_cast<double>(tree_.node(QueueTree::kCluster).usage[dimension_]);
@@ -103,18 +103,18 @@ bool QueueReport::isBelowShare(QueueTree::Index queue) const {
                      [&](QueueTree::Index at) { return tree_.node(at).usage[dimension_] < fairShares_[at]; });
 }
 
-model::Pending QueueReport::classify(const Contender& contender, const model::Pending& failure) const {
+model::Pending QueueReport::classify(const PendingJob& pendingJob, const model::Pending& failure) const {
   model::Pending pending = failure;
   pending.delay = model::DelayKind::kNone;
-  const bool forRoom = failure.reason == model::PendingReason::kWaitingForCapacity ||
-                       failure.reason == model::PendingReason::kWaitingForTopology;
-  if (!forRoom) return pending;
+  const bool forCapacity = failure.reason == model::PendingReason::kWaitingForCapacity ||
+                           failure.reason == model::PendingReason::kWaitingForTopology;
+  if (!forCapacity) return pending;
   pending.delay = model::DelayKind::kFragmentation;
-  const std::int64_t wanted = contender.demand[dimension_];
+  const std::int64_t wanted = pendingJob.demand[dimension_];
   const auto over = [&](QueueTree::Index queue) {
     return base::saturatingAdd(tree_.node(queue).usage[dimension_], wanted) > fairShares_[queue];
   };
-  const auto& path = tree_.node(contender.queue).path;
+  const auto& path = tree_.node(pendingJob.queue).path;
   const auto first = std::find_if(path.begin(), path.end(), over);
   if (wanted <= 0 || (first == path.end() && !over(QueueTree::kCluster))) return pending;
   pending.delay = model::DelayKind::kFairShare;
@@ -126,7 +126,8 @@ model::Pending QueueReport::classify(const Contender& contender, const model::Pe
   return explainShare(tree_, *first, dimension_, fairShares_[*first], failure);
 }
 
-std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const Schedule& schedule) {
+std::vector<QueueStatusUpdate> QueueReport::updates(const model::Snapshot& snapshot,
+                                                    const Schedule& schedule) {
   for (const Change& start : schedule.changes) {
     if (start.kind != ChangeKind::kStart) continue;
     --waiting_[tree_.queueOf(*start.job)];
@@ -139,7 +140,7 @@ std::vector<QueueNews> QueueReport::news(const model::Snapshot& snapshot, const 
   }
   addThoseBelow(waiting_);
   addThoseBelow(placed_);
-  std::vector<QueueNews> all;
+  std::vector<QueueStatusUpdate> all;
   for (QueueTree::Index i = 1; i < tree_.size(); ++i) {
     if (tree_.node(i).queue == nullptr) continue;
     const auto& queue = *tree_.node(i).queue;
@@ -177,7 +178,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
   status.observedGeneration = queue.generation;
   status.usage = {};
   std::int64_t share = 0;
-  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
     const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
     if (held != 0) status.usage.set(tree_.dimensions()[d], held);
     if (tree_.counts(d)) share = std::max(share, thousandths(held, tree_.capacity()[d]));

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cycle/pending_order.h"
 #include "core/cycle/schedule.h"
-#include "core/cycle/waiting_order.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
@@ -15,7 +15,7 @@ class QueueReport {
   explicit QueueReport(const QueueTree& tree) : tree_(tree) {}
 
   // Called before any job is served: counts the demand of all pending jobs.
-  void countWaiting(const std::vector<Contender>& contenders);
+  void countWaiting(const std::vector<PendingJob>& pendingJobs);
 
   // Returns true if the queue, and each queue above it, holds less than its share.
   [[nodiscard]] bool isBelowShare(QueueTree::Index queue) const;
@@ -26,10 +26,11 @@ class QueueReport {
   // Classifies `failure` of a job that found no placement. It is a fair-share delay if the queue (or one
   // above it) would hold more than its share with this job, else a fragmentation delay. If others are
   // entitled to what the queue holds, the reason reports that.
-  [[nodiscard]] model::Pending classify(const Contender& contender, const model::Pending& failure) const;
+  [[nodiscard]] model::Pending classify(const PendingJob& pendingJob, const model::Pending& failure) const;
 
   // Returns the statuses that differ from those of the Queue objects.
-  [[nodiscard]] std::vector<QueueNews> news(const model::Snapshot& snapshot, const Schedule& schedule);
+  [[nodiscard]] std::vector<QueueStatusUpdate> updates(const model::Snapshot& snapshot,
+                                                       const Schedule& schedule);
 
   // Returns how far the queues are from their fair shares after this cycle's starts. It is the sum of |held -
   // fair share| over all queues, each without those below it. The sum is given as a part of its maximum,

@@ -16,7 +16,7 @@ namespace trainyard::core {
 // in any case: an unused one was lost to the second namespace of another queue.)
 class ReservationParts {
  public:
-  static constexpr int kMost = 8;
+  static constexpr int kMax = 8;
 
   // Counts the queue and the namespace of a pending job.
   void addWaiting(const std::string& ns, QueueTree::Index queue) {
@@ -25,10 +25,10 @@ class ReservationParts {
   }
 
   [[nodiscard]] bool hasLeft(const std::string& ns, QueueTree::Index queue) const {
-    if (made_ >= kMost) return false;
+    if (made_ >= kMax) return false;
     if (isWithin(ofNamespace_, ns) && isWithin(ofQueue_, queue)) return true;
     const auto own = ofNamespace_.find(ns);
-    return own != ofNamespace_.end() && own->second == 0 && kMost - made_ > queuesWithout();
+    return own != ofNamespace_.end() && own->second == 0 && kMax - made_ > queuesWithout();
   }
 
   void take(const std::string& ns, QueueTree::Index queue) {
@@ -44,9 +44,9 @@ class ReservationParts {
   }
 
   template <typename Key>
-  [[nodiscard]] static bool isWithin(const std::map<Key, int>& made, const Key& whose) {
-    const auto own = made.find(whose);
-    return own == made.end() || own->second < std::max(1, kMost / static_cast<int>(made.size()));
+  [[nodiscard]] static bool isWithin(const std::map<Key, int>& made, const Key& key) {
+    const auto own = made.find(key);
+    return own == made.end() || own->second < std::max(1, kMax / static_cast<int>(made.size()));
   }
 
   int made_ = 0;

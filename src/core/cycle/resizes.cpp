@@ -14,16 +14,16 @@
 #include "base/saturating.h"
 #include "core/cycle/admission.h"
 #include "core/cycle/long_constraints.h"
-#include "core/cycle/unmet_wishes.h"
+#include "core/cycle/unmet_demand.h"
 #include "core/gang/gang_proposals.h"
 #include "core/order/job_times.h"
-#include "core/order/stop_cost.h"
-#include "core/place/more_places.h"
+#include "core/order/preemption_cost.h"
+#include "core/place/joining_members.h"
 #include "core/place/work_budget.h"
 #include "core/planner.h"
 #include "core/resize.h"
 #include "model/charge.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -34,10 +34,10 @@ using JobPtr = std::shared_ptr<const Job>;
 constexpr std::int64_t kPermille = 1'000;
 constexpr std::int64_t kWhole = 1'000'000'000;
 // Sums of thousands of such values do not overflow.
-constexpr double kMostWorth = 1e14;
+constexpr double kMaxWorth = 1e14;
 constexpr std::size_t kKinds = 3;  // GPUs, cpu, memory
 // The number of sizes beyond its present one that are considered for one gang.
-constexpr int kMostSizes = 512;
+constexpr int kMaxSizes = 512;
 
 std::array<std::int64_t, kKinds> amountsOf(const model::Resources& amount) {
   return {amount.gpus(), amount.cpu.value, amount.memory.value};
@@ -53,22 +53,22 @@ class Resizes {
       if (job->spec.elastic && resizable(*job) && !in_.takesPart(*job)) elastic.push_back(job);
     }
     elastic_ = static_cast<std::int64_t>(elastic.size());
-    leaveOutLong(elastic);
+    dropLongConstraints(elastic);
     for (const JobPtr& job : elastic) {
-      if (elasticMembers(*job) < wishedMembers(*job) && mayHaveMore(*job) && !backsOff(*job) &&
+      if (elasticMembers(*job) < desiredMembers(*job) && mayHaveMore(*job) && !backsOff(*job) &&
           !isLeftOut(*job))
         missing_.push_back(job);
-      if (elasticMembers(*job) > wishedMembers(*job) && everChanges(*job)) surplus_.push_back(job);
+      if (elasticMembers(*job) > desiredMembers(*job) && everChanges(*job)) surplus_.push_back(job);
       if (mayChange(*job)) gangs_.push_back(job);
     }
     if (!missing_.empty() && !gangs_.empty()) giveBack();
-    leaveOutWhoFitsNowhere();
+    dropUnplaceable();
     if (gangs_.empty()) return std::move(answer_);
     describe();
     if (canChange()) {
       const SizeChoice choice = chooseSizes(problem_);
       for (std::size_t i = 0; i < gangs_.size(); ++i) change(gangs_[i], choice.sizes[i]);
-      tell(choice);
+      recordTerms(choice);
     }
     return std::move(answer_);
   }
@@ -81,7 +81,7 @@ class Resizes {
   // Other gangs give up members only for a gang that its queue allows to grow.
   [[nodiscard]] bool mayHaveMore(const Job& job) const {
     const QueueTree& queues = in_.queues;
-    return model::sameToItsQueue(job, queues.askedQueueOf(job)) &&
+    return model::sameCharge(job, queues.requestedQueueOf(job)) &&
            !queues.beyondLimit(queues.queueOf(job), queues.heldBy(job, lastMembers(job, 1)));
   }
 
@@ -91,13 +91,13 @@ class Resizes {
 
   [[nodiscard]] bool everChanges(const Job& job) const {
     const int has = elasticMembers(job);
-    const int wish = wishedMembers(job);
+    const int wish = desiredMembers(job);
     // core/cycle/user_scale.h handles growth up to the desired size.
     if (has < wish || (has == wish && job.spec.elastic->maxReplicas <= wish)) return false;
     // The present spec has not been admitted; core/cycle/user_scale.h reports that.
     if (!mayGetNewPods(job, in_.snapshot, in_.queues)) return false;
     // Giving members back later would cost the gang all its work.
-    return resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
+    return resizeMethod(job.spec) != ResizeMethod::kByRestart || isCheckpointable(job.spec);
   }
 
   bool mayChange(const Job& job) {
@@ -116,34 +116,34 @@ class Resizes {
   // Desired sizes come before growth beyond them. A gang gives up its excess if a gang below its desired size
   // could use the nodes. No gang grows into such capacity.
   void giveBack() {
-    const auto touched = static_cast<std::size_t>(mostTouched());
-    UnmetWishes wishes({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, in_.refusals});
+    const auto touched = static_cast<std::size_t>(maxTouched());
+    UnmetDemand unmet({in_.snapshot, in_.ledger, in_.domains, missing_, surplus_, in_.refusals});
     std::erase_if(gangs_, [&](const JobPtr& job) {
-      const int surplus = elasticMembers(*job) - wishedMembers(*job);
-      if (surplus <= 0 || !wishes.couldUseAny(lastMembers(*job, surplus))) return false;
-      const int gives = answer_.changes.size() < touched ? wishes.take(*job, surplus) : 0;
+      const int surplus = elasticMembers(*job) - desiredMembers(*job);
+      if (surplus <= 0 || !unmet.couldUseAny(lastMembers(*job, surplus))) return false;
+      const int gives = answer_.changes.size() < touched ? unmet.take(*job, surplus) : 0;
       if (gives > 0) {
         answer_.changes.push_back(
             {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives)});
       }
       return true;
     });
-    kept_ = wishes.nodes();
+    kept_ = unmet.nodes();
     for (std::size_t node = 0; node < kept_.size(); ++node) {
       if (kept_[node] != 0) keptNames_.push_back(in_.ledger.nodes()[node].node->name);
     }
   }
 
-  [[nodiscard]] int mostTouched() const {
+  [[nodiscard]] int maxTouched() const {
     return std::max(1, static_cast<int>(elastic_ * in_.snapshot.policy.resize.touchedPermille / kPermille));
   }
 
   // In a full cluster without an excess, no further work is done. Otherwise each cycle would build each
   // gang's pool of nodes, only to find that nothing is free. With an excess, a gang that fits nowhere may be
   // one that the excess is shared with.
-  void leaveOutWhoFitsNowhere() {
+  void dropUnplaceable() {
     if (std::any_of(gangs_.begin(), gangs_.end(),
-                    [](const JobPtr& job) { return elasticMembers(*job) > wishedMembers(*job); })) {
+                    [](const JobPtr& job) { return elasticMembers(*job) > desiredMembers(*job); })) {
       return;
     }
     std::array<std::int64_t, kKinds> most{};  // free on any one node, each kind by itself
@@ -171,19 +171,19 @@ class Resizes {
     problem_.kinds = kKinds;
     problem_.capacity.assign(kKinds, 0);
     for (std::size_t node = 0; node < in_.ledger.nodes().size(); ++node) {
-      const Ledger::NodeRoom& room = in_.ledger.nodes()[node];
-      const auto all = amountsOf(room.node->allocatable);
-      const auto left = amountsOf(room.free);
+      const Ledger::NodeCapacity& available = in_.ledger.nodes()[node];
+      const auto all = amountsOf(available.node->allocatable);
+      const auto left = amountsOf(available.free);
       for (std::size_t k = 0; k < kKinds; ++k) {
         problem_.free.push_back(mayGrowOn(node) ? std::max<std::int64_t>(left[k], 0) : 0);
-        problem_.capacity[k] += isOpen(*room.node) ? all[k] : 0;
+        problem_.capacity[k] += isOpen(*available.node) ? all[k] : 0;
       }
     }
     for (const JobPtr& job : gangs_) problem_.jobs.push_back(describe(*job));
     const model::ResizePolicy& policy = in_.snapshot.policy.resize;
-    problem_.mostLoss =
+    problem_.maxLoss =
         2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille * policy.fairnessLossPermille;
-    problem_.mostTouched = mostTouched();
+    problem_.maxTouched = maxTouched();
     keepToFairSizes();
   }
 
@@ -207,8 +207,8 @@ class Resizes {
     std::vector<int> present;
     for (const SizeProblem::Job& each : problem_.jobs) present.push_back(each.present);
     const std::int64_t loss = fairnessLoss(problem_, fair, present);
-    if (loss <= problem_.mostLoss) return;
-    if (!anyoneBelowFits(fair)) shareOut(fair, loss - problem_.mostLoss);
+    if (loss <= problem_.maxLoss) return;
+    if (!anyLowerFits(fair)) shareOut(fair, loss - problem_.maxLoss);
     for (std::size_t i = 0; i < fair.size(); ++i) {
       SizeProblem::Job& job = problem_.jobs[i];
       job.most = std::clamp(job.most, job.present, std::max(job.present, fair[i]));
@@ -228,7 +228,7 @@ class Resizes {
     return false;
   }
 
-  [[nodiscard]] bool anyoneBelowFits(const std::vector<int>& fair) const {
+  [[nodiscard]] bool anyLowerFits(const std::vector<int>& fair) const {
     for (std::size_t i = 0; i < fair.size(); ++i) {
       const SizeProblem::Job& job = problem_.jobs[i];
       if (job.present < fair[i] && fitsAnywhere(job)) return true;
@@ -240,33 +240,34 @@ class Resizes {
   // others lack, until the loss is `beyond` less once the others have it. Each member that changes hands
   // reduces the loss on both sides by its share.
   void shareOut(const std::vector<int>& fair, std::int64_t beyond) {
-    std::int64_t toGive = 0;
+    std::int64_t toRelease = 0;
     std::vector<char> usable(problem_.servers(), 0);
-    std::vector<std::pair<std::int64_t, std::size_t>> givers;
+    std::vector<std::pair<std::int64_t, std::size_t>> shrinking;
     for (std::size_t i = 0; i < fair.size(); ++i) {
       const SizeProblem::Job& job = problem_.jobs[i];
       const std::int64_t excess = dominantShare(problem_, job) * (job.present - fair[i]);
-      if (excess > 0) givers.emplace_back(-excess, i);
+      if (excess > 0) shrinking.emplace_back(-excess, i);
       if (excess >= 0) continue;
-      toGive -= excess;
+      toRelease -= excess;
       for (std::size_t server = 0; server < usable.size(); ++server)
         usable[server] = static_cast<char>(usable[server] | problem_.pools[job.pool][server]);
     }
-    toGive = std::min(toGive, (beyond + 1) / 2);
-    std::sort(givers.begin(), givers.end());
-    for (const auto& [excess, index] : givers) {
-      if (toGive <= 0 || answer_.changes.size() >= static_cast<std::size_t>(mostTouched())) return;
+    toRelease = std::min(toRelease, (beyond + 1) / 2);
+    std::sort(shrinking.begin(), shrinking.end());
+    for (const auto& [excess, index] : shrinking) {
+      if (toRelease <= 0 || answer_.changes.size() >= static_cast<std::size_t>(maxTouched())) return;
       SizeProblem::Job& job = problem_.jobs[index];
       const std::int64_t share = std::max<std::int64_t>(dominantShare(problem_, job), 1);
-      const auto wanted = static_cast<int>(std::min<std::int64_t>((toGive + share - 1) / share, job.present));
-      const int gives = std::min({wanted, job.present - fair[index], job.present - job.least});
+      const auto wanted =
+          static_cast<int>(std::min<std::int64_t>((toRelease + share - 1) / share, job.present));
+      const int gives = std::min({wanted, job.present - fair[index], job.present - job.minimum});
       if (gives <= 0 || usable[job.places.back()] == 0) continue;
-      toGive -= share * gives;
+      toRelease -= share * gives;
       answer_.changes.push_back(
           {.job = gangs_[index], .kind = ChangeKind::kShrink, .remove = lastMembers(*gangs_[index], gives)});
       // The gang takes no part in the other decisions of this cycle.
-      job.worth = {job.worth[static_cast<std::size_t>(job.present - job.least)]};
-      job.least = job.most = job.present;
+      job.worth = {job.worth[static_cast<std::size_t>(job.present - job.minimum)]};
+      job.minimum = job.most = job.present;
     }
   }
 
@@ -276,9 +277,9 @@ class Resizes {
     const auto demand = amountsOf(role.shape.requests);
     described.demand.assign(demand.begin(), demand.end());
     described.present = elasticMembers(job);
-    described.least = std::min(wishedMembers(job), described.present);
-    described.most = std::min(
-        {std::max(job.spec.elastic->maxReplicas, described.present), described.present + kMostSizes});
+    described.minimum = std::min(desiredMembers(job), described.present);
+    described.most =
+        std::min({std::max(job.spec.elastic->maxReplicas, described.present), described.present + kMaxSizes});
     for (int i = 0; i < described.present; ++i) described.places.push_back(0);
     for (const model::Assignment& each : job.status.gang.placed->assignments) {
       if (each.role != role.name) continue;
@@ -305,7 +306,7 @@ class Resizes {
     return job.spec.templateHash + "/" + roleOf(job).name;
   }
 
-  void leaveOutLong(const std::vector<JobPtr>& elastic) {
+  void dropLongConstraints(const std::vector<JobPtr>& elastic) {
     std::set<std::pair<std::string, std::string>> seen;
     std::vector<ComparedTemplate> templates;
     for (const JobPtr& job : elastic) {
@@ -341,19 +342,19 @@ class Resizes {
     if (curve.known())
       described.most = std::max(
           std::min(described.most, 2 * std::max(curve.largestKnown(), described.present)), described.present);
-    for (int size = described.least; size <= described.most; ++size) {
+    for (int size = described.minimum; size <= described.most; ++size) {
       const double speed = curve.known() ? curve.speedUp(size) : size;
       described.worth.push_back(
-          base::saturatingRound(std::min(speed * member * static_cast<double>(kWhole), kMostWorth)));
+          base::saturatingRound(std::min(speed * member * static_cast<double>(kWhole), kMaxWorth)));
     }
     const std::int64_t present =
-        described.worth[static_cast<std::size_t>(described.present - described.least)];
+        described.worth[static_cast<std::size_t>(described.present - described.minimum)];
     const auto pause = std::chrono::duration<double>(resizePause(job, in_.snapshot)).count();
     const double horizon = std::max(std::chrono::duration<double>(horizonOf(job)).count(), 1.0);
     const double gain = in_.snapshot.policy.resize.gainPermille / static_cast<double>(kPermille);
-    constexpr double kMostCost = 1e12;
+    constexpr double kMaxCost = 1e12;
     described.cost =
-        base::saturatingRound(std::min(static_cast<double>(present) * pause / horizon * gain, kMostCost));
+        base::saturatingRound(std::min(static_cast<double>(present) * pause / horizon * gain, kMaxCost));
   }
 
   // Returns what the owner declares. Otherwise returns what the profile predicts, until as many sizes have
@@ -368,10 +369,10 @@ class Resizes {
 
   [[nodiscard]] int membersOnANode(const model::Role& role) const {
     const model::Resources& each = role.shape.requests;
-    constexpr std::int64_t kMost = 1'000;
+    constexpr std::int64_t kMax = 1'000;
     std::int64_t most = 1;
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes())
-      most = std::max(most, room.node->allocatable.timesCovered(each, kMost));
+    for (const Ledger::NodeCapacity& available : in_.ledger.nodes())
+      most = std::max(most, available.node->allocatable.timesCovered(each, kMax));
     return static_cast<int>(most);
   }
 
@@ -384,7 +385,7 @@ class Resizes {
   // Returns true if a gang can grow, or has an excess that its own curve may make it give up.
   [[nodiscard]] bool canChange() const {
     for (const SizeProblem::Job& job : problem_.jobs) {
-      if (job.present > job.least || (job.most > job.present && fitsAnywhere(job))) return true;
+      if (job.present > job.minimum || (job.most > job.present && fitsAnywhere(job))) return true;
     }
     return false;
   }
@@ -398,18 +399,19 @@ class Resizes {
           {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, has - size)});
     }
     for (int more = size - has; more > 0; more /= 2) {
-      if (auto places = placesFor(*job, more)) return grow(job, std::move(*places));
+      if (auto places = placementFor(*job, more)) return grow(job, std::move(*places));
     }
   }
 
-  std::optional<Placement> placesFor(const Job& job, int more) {
+  std::optional<Placement> placementFor(const Job& job, int more) {
     const model::Policy& policy = in_.snapshot.policy;
-    auto places = placeMore(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
-                            in_.ledger, in_.domains, in_.refusals, keptNames_);
+    auto places =
+        placeJoining(job, roleOf(job), more, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
+                     in_.ledger, in_.domains, in_.refusals, keptNames_);
     if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
     const QueueTree::Index queue = in_.queues.queueOf(job);
     const QueueTree::Amounts held = in_.queues.heldBy(job, places->assignments);
-    const bool beyond = in_.queues.beyondLimit(queue, held) || in_.queues.beyondLimitYet(queue, held);
+    const bool beyond = in_.queues.beyondLimit(queue, held) || in_.queues.beyondLimitWithLeaving(queue, held);
     return beyond ? std::nullopt : std::move(places);
   }
 
@@ -422,14 +424,14 @@ class Resizes {
     answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(places)});
   }
 
-  void tell(const SizeChoice& choice) {
+  void recordTerms(const SizeChoice& choice) {
     SizeTerms terms;
     std::int64_t free = 0;
     std::int64_t all = 0;
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      if (!isOpen(*room.node)) continue;
-      free += std::max<std::int64_t>(room.freeGpus, 0);
-      all += room.gpus;
+    for (const Ledger::NodeCapacity& available : in_.ledger.nodes()) {
+      if (!isOpen(*available.node)) continue;
+      free += std::max<std::int64_t>(available.freeGpus, 0);
+      all += available.gpus;
     }
     terms.utilizationPermille = all > 0 ? (all - free) * kPermille / all : 0;
     terms.fairnessLossPermille = choice.loss / (2 * static_cast<std::int64_t>(kKinds) * kWhole / kPermille);

@@ -29,7 +29,7 @@ Scheduler::Scheduler(const ScheduleRequest& request)
           request.changing),
       report_(tree_),
       overdue_({snapshot_, placer_, request.cache, report_, runs_}),
-      words_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
+      explainer_({snapshot_, ledger_, tree_, placer_, request.cache, report_, ends_, runs_, overdue_}),
       startingOf_(request.startingMembers) {
   for (const auto& [ns, members] : startingOf_) starting_ += members;
   request.cache.notes.follow(snapshot_.jobs);
@@ -38,62 +38,65 @@ Scheduler::Scheduler(const ScheduleRequest& request)
 }
 
 Schedule Scheduler::run() {
-  std::vector<Contender> contenders = listContenders();
+  std::vector<PendingJob> pendingJobs = listPendingJobs();
   // The job that was not reached may be gone. Then no job's turn is due.
-  const auto isUnreached = [&](const Contender& each) { return each.waiting->job->key == *unreachedBefore_; };
-  if (unreachedBefore_ && std::none_of(contenders.begin(), contenders.end(), isUnreached))
+  const auto isUnreached = [&](const PendingJob& each) {
+    return each.waiting->job->key == *unreachedBefore_;
+  };
+  if (unreachedBefore_ && std::none_of(pendingJobs.begin(), pendingJobs.end(), isUnreached))
     unreachedBefore_.reset();
-  report_.countWaiting(contenders);
-  for (const Contender& each : contenders) parts_.addWaiting(each.waiting->job->key.ns, each.queue);
-  keepTurns(contenders);
-  noteReservedSince(contenders);
-  listHoldersToCome(contenders);
-  placer_.prefer(typesForWaiting(contenders, snapshot_, ledger_, tree_));
-  WaitingOrder order(tree_, contenders);
-  while (const Contender* contender = order.next()) {
-    if (consider(*contender)) order.charged();
+  report_.countWaiting(pendingJobs);
+  for (const PendingJob& each : pendingJobs) parts_.addWaiting(each.waiting->job->key.ns, each.queue);
+  keepReservedPositions(pendingJobs);
+  noteReservedSince(pendingJobs);
+  listUpcomingHolders(pendingJobs);
+  placer_.prefer(typesForWaiting(pendingJobs, snapshot_, ledger_, tree_));
+  PendingOrder order(tree_, pendingJobs);
+  while (const PendingJob* pendingJob = order.next()) {
+    if (consider(*pendingJob)) order.charged();
   }
   resize();
-  words_.explain(reservations_, schedule_);
+  explainer_.explain(reservations_, schedule_);
   for (const Reservation& each : reservations_)
-    schedule_.keptPools.push_back(
+    schedule_.reservedPools.push_back(
         {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
-  schedule_.keptBelow = limitHolds_;
+  schedule_.limitHolds = limitHolds_;
   if (reservations_.empty() && limitHolds_.empty()) request_.reservedSince.reset();
   wakeAt(preemption_.wakeAt());
-  wakeAt(words_.wakeAt());
-  schedule_.queues = report_.news(snapshot_, schedule_);
+  wakeAt(explainer_.wakeAt());
+  schedule_.queues = report_.updates(snapshot_, schedule_);
   schedule_.fairnessLossPermille = report_.fairnessLossPermille();
   return std::move(schedule_);
 }
 
-std::vector<Contender> Scheduler::listContenders() {
+std::vector<PendingJob> Scheduler::listPendingJobs() {
   const Priorities priorities(snapshot_);
-  std::vector<Contender> contenders;
-  contenders.reserve(request_.waiting.size());
+  std::vector<PendingJob> pendingJobs;
+  pendingJobs.reserve(request_.waiting.size());
   schedule_.waits.reserve(request_.waiting.size());
   std::size_t position = 0;
-  for (const WaitingJob& waiting : request_.waiting) {
+  for (const SchedulableJob& waiting : request_.waiting) {
     const Job& job = *waiting.job;
     position = request_.cache.notes.find(waiting.job, position);
-    auto& asks = request_.cache.notes.of(position).asks;
-    if (!asks) asks = asksOf(job, priorities);
-    contenders.push_back({.waiting = &waiting,
-                          .priority = asks->priority,
-                          .queue = asks->queue,
-                          .demand = demandOf(job, request_.cache.shapeOf(job, position)),
-                          .rank = rankOf(job, asks->priority, asks->standing, orderSettings_, runs_),
-                          .position = position,
-                          .asks = &*asks});
-    tree_.noteWaiting(asks->queue, contenders.back().demand);
+    auto& pendingFacts = request_.cache.notes.of(position).pendingFacts;
+    if (!pendingFacts) pendingFacts = pendingFactsOf(job, priorities);
+    pendingJobs.push_back(
+        {.waiting = &waiting,
+         .priority = pendingFacts->priority,
+         .queue = pendingFacts->queue,
+         .demand = demandOf(job, request_.cache.shapeOf(job, position)),
+         .rank = rankOf(job, pendingFacts->priority, pendingFacts->standing, orderSettings_, runs_),
+         .position = position,
+         .pendingFacts = &*pendingFacts});
+    tree_.noteWaiting(pendingFacts->queue, pendingJobs.back().demand);
     ++position;
   }
-  return contenders;
+  return pendingJobs;
 }
 
-JobNotes::Asks Scheduler::asksOf(const Job& job, const Priorities& priorities) {
+JobNotes::PendingFacts Scheduler::pendingFactsOf(const Job& job, const Priorities& priorities) {
   const auto& pending = job.status.pending;
-  return {.standing = standingOf(job, snapshot_.now, runs_),
+  return {.standing = rankFactsOf(job, snapshot_.now, runs_),
           .priority = priorities.of(job),
           .queue = tree_.queueOf(job),
           .reservedSince = pending ? pending->reservedSince : std::nullopt,
@@ -116,79 +119,80 @@ const QueueTree::Amounts& Scheduler::demandOf(const Job& job, std::uint32_t shap
 // Turns are kept only if queues are compared by present usage alone. If past usage counts, a job that comes
 // late is served in the end. A queue that used less must not wait for a turn that another queue was given
 // before.
-void Scheduler::keepTurns(std::vector<Contender>& contenders) {
+void Scheduler::keepReservedPositions(std::vector<PendingJob>& pendingJobs) {
   const bool byPresentUse = !snapshot_.policy.usageHalfLife;
-  for (Contender& each : contenders) {
-    const auto& reservedSince = each.asks->reservedSince;
+  for (PendingJob& each : pendingJobs) {
+    const auto& reservedSince = each.pendingFacts->reservedSince;
     if (!reservedSince) continue;
-    if (byPresentUse && report_.isBelowShare(each.queue)) each.keepsSince = reservedSince;
+    if (byPresentUse && report_.isBelowShare(each.queue)) each.reservationSince = reservedSince;
     each.overdue = overdue_.isOverdue(each);
   }
 }
 
 // Half of the budget is for the first jobs, the other half for jobs that the last cycle did not reach.
-bool Scheduler::reached(const Contender& contender) {
-  const model::ObjectKey& key = contender.waiting->job->key;
+bool Scheduler::reached(const PendingJob& pendingJob) {
+  const model::ObjectKey& key = pendingJob.waiting->job->key;
   if (unreachedBefore_ == key) unreachedBefore_.reset();
-  const bool theirTurn = unreachedBefore_ && placer_.budget().left() < WorkBudget::kPerCycle / 2;
-  if (!theirTurn && !placer_.budget().exhausted()) return true;
-  if (!request_.cache.unreached && !theirTurn) request_.cache.unreached = key;
+  const bool forUnreached = unreachedBefore_ && placer_.budget().left() < WorkBudget::kPerCycle / 2;
+  if (!forUnreached && !placer_.budget().exhausted()) return true;
+  if (!request_.cache.unreached && !forUnreached) request_.cache.unreached = key;
   return false;
 }
 
 // The number of starting members is bounded, because each costs the API server and kube-scheduler work. A
 // namespace below its part of the bound does not wait for others: their members may never be bound.
-bool Scheduler::mayStartMembers(const Contender& contender) const {
-  if (starting_ < request_.mostStartingMembers) return true;
-  const auto own = startingOf_.find(contender.waiting->job->key.ns);
+bool Scheduler::mayStartMembers(const PendingJob& pendingJob) const {
+  if (starting_ < request_.maxStartingMembers) return true;
+  const auto own = startingOf_.find(pendingJob.waiting->job->key.ns);
   if (own == startingOf_.end()) return true;
   const auto namespaces = static_cast<std::int64_t>(startingOf_.size());
-  return own->second < request_.mostStartingMembers / namespaces;
+  return own->second < request_.maxStartingMembers / namespaces;
 }
 
 // Excludes GPU types that the queue may never hold enough of for the job. It then waits for other types.
-void Scheduler::closeTypes(const Contender& contender) {
+void Scheduler::closeTypes(const PendingJob& pendingJob) {
   if (!tree_.namesTypes()) return;
-  const Job& job = *contender.waiting->job;
-  const JobPtr least = leastOf(job, snapshot_.policy);
-  auto closed =
-      types_.closedTo(contender.queue, least ? *least : job, request_.cache.shapeOf(job, contender.position));
+  const Job& job = *pendingJob.waiting->job;
+  const JobPtr minimum = minimumOf(job, snapshot_.policy);
+  auto closed = types_.closedTo(pendingJob.queue, minimum ? *minimum : job,
+                                request_.cache.shapeOf(job, pendingJob.position));
   if (closed) placer_.close(job.key, std::move(closed));
 }
 
 // Returns whether it was charged to its queue.
-bool Scheduler::consider(const Contender& contender) {
-  std::erase_if(holdersToCome_, [&](const HolderToCome& each) { return each.contender == &contender; });
-  if (!mayStartMembers(contender)) return words_.behindStarting(contender, schedule_);
-  if (!reached(contender)) return words_.notReached(contender, schedule_);
-  closeTypes(contender);
-  if (stopped_.empty()) {
-    if (const auto equal = equalInVain(contender)) return words_.laterAs(contender, *equal, schedule_);
+bool Scheduler::consider(const PendingJob& pendingJob) {
+  std::erase_if(upcomingHolders_, [&](const UpcomingHolder& each) { return each.pendingJob == &pendingJob; });
+  if (!mayStartMembers(pendingJob)) return explainer_.behindStarting(pendingJob, schedule_);
+  if (!reached(pendingJob)) return explainer_.notReached(pendingJob, schedule_);
+  closeTypes(pendingJob);
+  if (blockedQueues_.empty()) {
+    if (const auto equal = equivalentUnplaced(pendingJob))
+      return explainer_.noteUnplacedAs(pendingJob, *equal, schedule_);
   }
-  const auto beyondLimit = tree_.beyondLimit(contender.queue, contender.demand);
+  const auto beyondLimit = tree_.beyondLimit(pendingJob.queue, pendingJob.demand);
   // Jobs behind the first one that waits for a limit start below it only on the condition of its reservation.
-  if (const auto stopped = stopped_.find(contender.queue);
-      stopped != stopped_.end() && (beyondLimit || !snapshot_.policy.backfill.enabled)) {
-    return words_.say(contender, stopped->second, schedule_);
+  if (const auto stopped = blockedQueues_.find(pendingJob.queue);
+      stopped != blockedQueues_.end() && (beyondLimit || !snapshot_.policy.backfill.enabled)) {
+    return explainer_.addWait(pendingJob, stopped->second, schedule_);
   }
   if (const auto& beyond = beyondLimit) {
-    if (startsSmaller(contender)) return true;
-    return outOfQuota(contender, *beyond);
+    if (startsSmaller(pendingJob)) return true;
+    return outOfQuota(pendingJob, *beyond);
   }
-  if (const auto beyond = tree_.beyondLimitYet(contender.queue, contender.demand)) {
-    if (neverStarts(contender)) return false;
-    const auto pending = words_.limits().limitReached(contender, *beyond, contender.demand);
-    stopQueue(contender, *pending);
-    if (snapshot_.policy.backfill.enabled) holdBelowLimit(contender, *beyond);
-    return words_.say(contender, pending, schedule_);
+  if (const auto beyond = tree_.beyondLimitWithLeaving(pendingJob.queue, pendingJob.demand)) {
+    if (neverStarts(pendingJob)) return false;
+    const auto pending = explainer_.limits().limitReached(pendingJob, *beyond, pendingJob.demand);
+    blockQueue(pendingJob, *pending);
+    if (snapshot_.policy.backfill.enabled) holdBelowLimit(pendingJob, *beyond);
+    return explainer_.addWait(pendingJob, pending, schedule_);
   }
-  if (!contender.asks->preemptible) {
-    if (const auto beyond = tree_.beyondNonPreemptible(contender.queue, contender.demand)) {
-      if (startsSmaller(contender)) return true;
-      return beyondWhatIsItsOwn(contender, *beyond);
+  if (!pendingJob.pendingFacts->preemptible) {
+    if (const auto beyond = tree_.beyondNonPreemptible(pendingJob.queue, pendingJob.demand)) {
+      if (startsSmaller(pendingJob)) return true;
+      return outOfNominalQuota(pendingJob, *beyond);
     }
   }
-  return findPlaces(contender);
+  return findPlacement(pendingJob);
 }
 
 void Scheduler::resize() {
@@ -201,14 +205,14 @@ void Scheduler::resize() {
        .ledger = ledger_,
        .domains = request_.domains,
        .queues = tree_,
-       .gangs = request_.cache.notes.stoppable(),
+       .gangs = request_.cache.notes.preemptibleNow(),
        .wanted =
-           [this](const Job& job, const std::vector<model::Assignment>& places) {
-             const QueueTree::Amounts held = tree_.heldBy(job, places);
+           [this](const Job& job, const std::vector<model::Assignment>& assignments) {
+             const QueueTree::Amounts held = tree_.heldBy(job, assignments);
              return std::any_of(reservations_.begin(), reservations_.end(),
-                                [&](const Reservation& each) { return each.concerns(places); }) ||
+                                [&](const Reservation& each) { return each.concerns(assignments); }) ||
                     std::any_of(limitHolds_.begin(), limitHolds_.end(), [&](const LimitHold& each) {
-                      return !each.leavesRoom(tree_, tree_.queueOf(job), held);
+                      return !each.leavesCapacity(tree_, tree_.queueOf(job), held);
                     });
            },
        .takesPart = [&](const Job& job) { return changed.contains(&job) || claimed.contains(job.key); },
@@ -219,23 +223,23 @@ void Scheduler::resize() {
   wakeAt(answer.wakeAt);
 }
 
-const model::ObjectKey* Schedule::keptFor(const model::Job& job, int priority,
-                                          const std::vector<model::Assignment>& places, const Ledger& ledger,
-                                          const QueueTree& tree) const {
-  if (keptPools.empty() && keptBelow.empty()) return nullptr;
+const model::ObjectKey* Schedule::reservedFor(const model::Job& job, int priority,
+                                              const std::vector<model::Assignment>& assignments,
+                                              const Ledger& ledger, const QueueTree& tree) const {
+  if (reservedPools.empty() && limitHolds.empty()) return nullptr;
   const QueueTree::Index queue = tree.queueOf(job);
-  const QueueTree::Amounts held = tree.heldBy(job, places);
+  const QueueTree::Amounts held = tree.heldBy(job, assignments);
   if (isWithinGuarantee(tree, queue, held)) return nullptr;
-  for (const KeptPool& pool : keptPools) {
+  for (const ReservedPool& pool : reservedPools) {
     if (pool.queue == queue && pool.priority < priority) continue;
-    for (const model::Assignment& each : places) {
+    for (const model::Assignment& each : assignments) {
       const auto node = ledger.find(each.node);
       if (node && pool.nodes[*node] != 0) return &pool.holder;
     }
   }
-  for (const LimitHold& each : keptBelow) {
+  for (const LimitHold& each : limitHolds) {
     if (each.own == queue && each.rank.priority < priority) continue;
-    if (!each.leavesRoom(tree, queue, held)) return &each.job->key;
+    if (!each.leavesCapacity(tree, queue, held)) return &each.job->key;
   }
   return nullptr;
 }

@@ -21,7 +21,7 @@
 namespace trainyard::core {
 
 // A pending job: admitted, without a placement.
-struct WaitingJob {
+struct SchedulableJob {
   std::shared_ptr<const model::Job> job;
   // The job keeps its turn, but nothing can be written for it in this cycle.
   bool silent = false;
@@ -42,14 +42,14 @@ struct GangYield {
 };
 
 // The status to write to a Queue object.
-struct QueueNews {
+struct QueueStatusUpdate {
   std::shared_ptr<const model::Queue> queue;
   model::QueueStatus status;
-  friend bool operator==(const QueueNews&, const QueueNews&) = default;
+  friend bool operator==(const QueueStatusUpdate&, const QueueStatusUpdate&) = default;
 };
 
 // The nodes that the holder of a reservation may use at all.
-struct KeptPool {
+struct ReservedPool {
   model::ObjectKey holder;
   QueueTree::Index queue = QueueTree::kCluster;  // the holder's
   int priority = 0;
@@ -61,20 +61,20 @@ struct Schedule {
   std::vector<Change> changes;
   std::vector<GangWait> waits;
   std::vector<GangYield> yields;
-  std::vector<QueueNews> queues;  // those that have changed
+  std::vector<QueueStatusUpdate> queues;  // those that have changed
   std::optional<base::WallTime> wakeAt = std::nullopt;
   std::optional<SizeTerms> sizes = std::nullopt;  // resizeGangs()
   std::int64_t fairnessLossPermille = 0;          // QueueReport::fairnessLossPermille()
-  std::vector<KeptPool> keptPools = {};
-  std::vector<LimitHold> keptBelow = {};
+  std::vector<ReservedPool> reservedPools = {};
+  std::vector<LimitHold> limitHolds = {};
 
   // Returns the pending job for which these nodes, or quota below a limit, are kept from a gang that wants to
   // grow onto them; nullptr: there is none. As for starts, nothing is kept if the gang's queue is guaranteed
   // the capacity, nor for a holder of lower priority in the same queue. No other rule lets the gang pass,
   // because pending jobs go before running ones.
-  [[nodiscard]] const model::ObjectKey* keptFor(const model::Job& job, int priority,
-                                                const std::vector<model::Assignment>& places,
-                                                const Ledger& ledger, const QueueTree& tree) const;
+  [[nodiscard]] const model::ObjectKey* reservedFor(const model::Job& job, int priority,
+                                                    const std::vector<model::Assignment>& assignments,
+                                                    const Ledger& ledger, const QueueTree& tree) const;
 };
 
 struct ScheduleRequest {
@@ -86,14 +86,14 @@ struct ScheduleRequest {
   // The start of the unbroken period in which reservations have existed; absent if none exists. Read and
   // updated. A new leader, which has no value, takes the time of the oldest holder's reservation.
   std::optional<base::WallTime>& reservedSince;
-  std::vector<WaitingJob> waiting;  // jobs of the snapshot
+  std::vector<SchedulableJob> waiting;  // jobs of the snapshot
   // Placed gangs that end, or have a record that this cycle already changes. None of them gives up capacity
   // for another gang, and none is resized.
   std::set<const model::Job*> changing = {};
   // Members that are starting already, from reserved to bound, by namespace.
   std::map<std::string, std::int64_t> startingMembers = {};
   // Once so many members are starting, gangs start only in namespaces with less than their part of them.
-  std::int64_t mostStartingMembers = 0;
+  std::int64_t maxStartingMembers = 0;
 };
 
 // Decides which jobs start, where and at what cost to others, and why all other jobs stay pending. It is the
@@ -108,9 +108,10 @@ struct ScheduleRequest {
 //              with as many as fit, down to its minimum
 //  6 preempt   gangs give up capacity for a job that finds no placement: they shrink
 //              (core/preemption/shrinks.h). If the job is entitled to it (core/queues/eligibility.h), the
-//              fewest and cheapest victims are preempted (core/preemption/stops.h). Its nodes are then kept,
-//              except from a job of higher priority in the same queue that would fit there. For the first job
-//              that has to wait while free capacity is scattered, gangs move (core/preemption/moves.h)
+//              fewest and cheapest victims are preempted (core/preemption/victims.h). Its nodes are then
+//              kept, except from a job of higher priority in the same queue that would fit there. For the
+//              first job that has to wait while free capacity is scattered, gangs move
+//              (core/preemption/moves.h)
 //  7 reserve   the first job that waits for capacity in a pool of nodes, or below a limit, gets a
 //              reservation. Others backfill on it only under its conditions (core/timeline/reservation.h,
 //              core/timeline/limit_hold.h)

@@ -12,14 +12,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/cycle/equals.h"
+#include "core/cycle/equivalence_key.h"
 #include "core/cycle/overdue.h"
+#include "core/cycle/pending_explainer.h"
+#include "core/cycle/pending_order.h"
 #include "core/cycle/queue_report.h"
 #include "core/cycle/reservation_parts.h"
 #include "core/cycle/schedule.h"
 #include "core/cycle/type_demand.h"
-#include "core/cycle/waiting_order.h"
-#include "core/cycle/waiting_words.h"
 #include "core/place/gang_placer.h"
 #include "core/preemption/preemption.h"
 #include "core/queues/priority.h"
@@ -45,14 +45,14 @@ class Scheduler {
 
  private:
   // schedule.cpp: considers all contenders in turn.
-  std::vector<Contender> listContenders();
-  JobNotes::Asks asksOf(const Job& job, const Priorities& priorities);
+  std::vector<PendingJob> listPendingJobs();
+  JobNotes::PendingFacts pendingFactsOf(const Job& job, const Priorities& priorities);
   const QueueTree::Amounts& demandOf(const Job& job, std::uint32_t shape);
-  void keepTurns(std::vector<Contender>& contenders);
-  bool reached(const Contender& contender);
-  [[nodiscard]] bool mayStartMembers(const Contender& contender) const;
-  void closeTypes(const Contender& contender);
-  bool consider(const Contender& contender);
+  void keepReservedPositions(std::vector<PendingJob>& pendingJobs);
+  bool reached(const PendingJob& pendingJob);
+  [[nodiscard]] bool mayStartMembers(const PendingJob& pendingJob) const;
+  void closeTypes(const PendingJob& pendingJob);
+  bool consider(const PendingJob& pendingJob);
   void resize();
   void wakeAt(std::optional<base::WallTime> time) {
     if (time && (!schedule_.wakeAt || *time < *schedule_.wakeAt)) schedule_.wakeAt = time;
@@ -60,60 +60,62 @@ class Scheduler {
 
   // schedule_limits.cpp: contenders of queues that are at a limit, and quota below a limit that is kept for a
   // contender.
-  bool neverStarts(const Contender& contender);
-  bool outOfQuota(const Contender& contender, QueueTree::Excess beyond);
-  bool beyondWhatIsItsOwn(const Contender& contender, const QueueTree::Excess& beyond);
-  [[nodiscard]] QueueTree::Amounts awaitedBy(const Contender& contender) const;
-  void stopQueue(const Contender& contender, const Pending& pending);
-  void stopQueueIfRoomIsShort(const Contender& contender, const GangShape& shape);
-  std::optional<QueueTree::Excess> keptBelowLimit(const Contender& contender, const QueueTree::Amounts& held);
-  [[nodiscard]] bool entitled(const Contender& contender);
-  void keepBelowLimits(const Contender& contender, const QueueTree::Amounts& demand);
-  void holdBelowLimit(const Contender& contender, const QueueTree::Excess& beyond);
-  [[nodiscard]] PendingPtr limitWords(const Contender& contender);
+  bool neverStarts(const PendingJob& pendingJob);
+  bool outOfQuota(const PendingJob& pendingJob, QueueTree::Excess beyond);
+  bool outOfNominalQuota(const PendingJob& pendingJob, const QueueTree::Excess& beyond);
+  [[nodiscard]] QueueTree::Amounts startDemandOf(const PendingJob& pendingJob) const;
+  void blockQueue(const PendingJob& pendingJob, const Pending& pending);
+  void blockQueueIfCapacityIsShort(const PendingJob& pendingJob, const GangShape& shape);
+  std::optional<QueueTree::Excess> reservedBelowLimit(const PendingJob& pendingJob,
+                                                      const QueueTree::Amounts& held);
+  [[nodiscard]] bool entitled(const PendingJob& pendingJob);
+  void reserveBelowLimits(const PendingJob& pendingJob, const QueueTree::Amounts& demand);
+  void holdBelowLimit(const PendingJob& pendingJob, const QueueTree::Excess& beyond);
+  [[nodiscard]] PendingPtr limitPending(const PendingJob& pendingJob);
   void forgetExhausted() {
     exhausted_.reset();
-    keptBelow_.reset();
+    reservedBelow_.reset();
     isShareExhausted_ = false;
   }
 
   // schedule_places.cpp: phase 5: a placement in free capacity, and the start on it.
-  bool findPlaces(const Contender& contender);
-  std::optional<Placement> placeInQuota(const Contender& contender, std::uint32_t shape, std::size_t widest);
-  std::optional<Placement> withinQuota(const Contender& contender, const Job& job, std::size_t widest,
+  bool findPlacement(const PendingJob& pendingJob);
+  std::optional<Placement> placeInQuota(const PendingJob& pendingJob, std::uint32_t shape,
+                                        std::size_t widest);
+  std::optional<Placement> withinQuota(const PendingJob& pendingJob, const Job& job, std::size_t widest,
                                        std::optional<Placement> placement);
-  std::optional<std::size_t> widerThatPays(const Contender& contender, const GangShape& shape);
-  bool wouldFitWider(const Contender& contender, const GangShape& shape);
-  bool startOrHoldBack(const Contender& contender, const GangShape& shape, Placement placement);
-  void start(const Contender& contender, Placement placement, Conditions conditions);
+  std::optional<std::size_t> worthwhileWidening(const PendingJob& pendingJob, const GangShape& shape);
+  bool wouldFitWider(const PendingJob& pendingJob, const GangShape& shape);
+  bool startOrHoldBack(const PendingJob& pendingJob, const GangShape& shape, Placement placement);
+  void start(const PendingJob& pendingJob, Placement placement, Conditions conditions);
   void take(const Job& job, const Placement& placement);
-  std::optional<std::size_t> equalInVain(const Contender& contender);
-  void noteInVain(const Contender& contender, const GangShape& shape);
-  [[nodiscard]] static bool asksForRoomAlone(const Contender& contender);
-  [[nodiscard]] static Equals equalsOf(const Contender& contender, const GangShape& shape);
+  std::optional<std::size_t> equivalentUnplaced(const PendingJob& pendingJob);
+  void noteEquivalentUnplaced(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] static bool needsOnlyCapacity(const PendingJob& pendingJob);
+  [[nodiscard]] static EquivalenceKey equivalenceKeyOf(const PendingJob& pendingJob, const GangShape& shape);
 
   // schedule_smaller.cpp: phase 5 for an elastic gang: fewer members than desired.
-  bool startsSmaller(const Contender& contender);
-  std::optional<Placement> placeSmaller(const Contender& contender, std::size_t widest,
+  bool startsSmaller(const PendingJob& pendingJob);
+  std::optional<Placement> placeSmaller(const PendingJob& pendingJob, std::size_t widest,
                                         const std::vector<model::NodeName>& avoid);
-  std::optional<Placement> placeWith(const Contender& contender, int members, std::size_t widest,
+  std::optional<Placement> placeWith(const PendingJob& pendingJob, int members, std::size_t widest,
                                      const std::vector<model::NodeName>& avoid = {});
-  bool waitsForLeast(const Contender& contender, const Job& least);
+  bool waitsForMinimum(const PendingJob& pendingJob, const Job& minimum);
 
   // schedule_claims.cpp: phase 6: other gangs give up capacity.
-  [[nodiscard]] Claimant claimantOf(const Contender& contender);
-  [[nodiscard]] QueueTree::Amounts typedDemandOf(const Contender& contender, const Job& sized);
-  bool claims(const Contender& contender, const GangShape& shape);
-  bool claimsGuaranteed(const Contender& contender, const GangShape& shape);
-  bool claimsMore(const Contender& contender, const GangShape& shape);
-  [[nodiscard]] std::optional<Claim> shrinkingFor(const Contender& contender, int members,
+  [[nodiscard]] Preemptor preemptorOf(const PendingJob& pendingJob);
+  [[nodiscard]] QueueTree::Amounts typedDemandOf(const PendingJob& pendingJob, const Job& sized);
+  bool claims(const PendingJob& pendingJob, const GangShape& shape);
+  bool claimsGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
+  bool claimsMore(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] std::optional<Claim> shrinkingFor(const PendingJob& pendingJob, int members,
                                                   std::size_t widest);
-  [[nodiscard]] std::optional<Claim> mostOfLower(const Contender& contender, std::optional<Claim> claim,
+  [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
                                                  std::pair<int, int> sizes, std::size_t widest);
-  bool movesOthers(const Contender& contender, const GangShape& shape);
-  bool carryOutUnlessKept(const Contender& contender, Claim claim);
-  void carryOut(const Contender& contender, Claim claim, Conditions conditions);
-  void takeOverClaim(const Contender& contender, const GangShape& shape);
+  bool movesOthers(const PendingJob& pendingJob, const GangShape& shape);
+  bool carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim);
+  void carryOut(const PendingJob& pendingJob, Claim claim, Conditions conditions);
+  void takeOverClaim(const PendingJob& pendingJob, const GangShape& shape);
 
   // schedule_reservations.cpp: phase 7: capacity reserved for pending gangs, and gangs backfilled on it.
   // Equivalent jobs that found a kept placement share a key: queue, shape, width, preemptible,
@@ -131,47 +133,48 @@ class Scheduler {
     std::size_t by = 0;  // kept: index into reservations_
     Conditions conditions = {};
 
-    [[nodiscard]] bool isKept() const { return BackfillVerdict{.kind = kind}.isKept(); }
+    [[nodiscard]] bool isReserved() const { return BackfillVerdict{.kind = kind}.isReserved(); }
   };
-  void keepPlaces(const Contender& contender, const GangShape& shape);
-  void reserve(const Contender& contender, const GangShape& shape);
-  [[nodiscard]] bool hasReservationLeft(const Contender& contender) const;
-  [[nodiscard]] bool keptByAnother(const Contender& contender) const;
+  void reserveIfAllowed(const PendingJob& pendingJob, const GangShape& shape);
+  void reserve(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] bool hasReservationLeft(const PendingJob& pendingJob) const;
+  [[nodiscard]] bool reservedByAnother(const PendingJob& pendingJob) const;
   // `preempted`: the changes that this placement requires, if any.
-  Judgement judge(const Contender& contender, const std::vector<model::Assignment>& places,
+  Judgement judge(const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments,
                   const std::vector<Change>* preempted = nullptr);
-  [[nodiscard]] BackfillRequest requestOf(const Contender& contender, QueueTree::Index holders,
+  [[nodiscard]] BackfillRequest requestOf(const PendingJob& pendingJob, QueueTree::Index holders,
                                           const Job& holder);
   // A contender that had a reservation in the last cycle, and has not been considered yet in this one.
-  struct HolderToCome {
-    const Contender* contender = nullptr;
+  struct UpcomingHolder {
+    const PendingJob* pendingJob = nullptr;
     std::optional<std::vector<char>> pool = std::nullopt;  // computed when first needed
   };
-  void noteReservedSince(const std::vector<Contender>& contenders);
-  void listHoldersToCome(const std::vector<Contender>& contenders);
-  [[nodiscard]] Conditions towardsHoldersToCome(const Contender& contender,
-                                                const std::vector<model::Assignment>& places);
+  void noteReservedSince(const std::vector<PendingJob>& pendingJobs);
+  void listUpcomingHolders(const std::vector<PendingJob>& pendingJobs);
+  [[nodiscard]] Conditions conditionsForUpcomingHolders(const PendingJob& pendingJob,
+                                                        const std::vector<model::Assignment>& assignments);
   // What a preemptor takes on the nodes of a holder.
-  struct Passed {
+  struct TakenFromHolder {
     std::vector<Change> handedOver;  // of gangs that the holder may not preempt itself
     // The earliest time from which on the holder may have the capacity of the other gangs.
     std::optional<base::WallTime> inheritedFrom;
   };
-  [[nodiscard]] Passed passBeside(const Holder& holder, const std::vector<Change>& preempted);
-  [[nodiscard]] std::optional<base::WallTime> preemptibleByFrom(const Claimant& claimant, const Job& gang);
-  BackfillVerdict judgeBelow(const LimitHold& hold, const Contender& contender,
+  [[nodiscard]] TakenFromHolder takeFromHolder(const Holder& holder, const std::vector<Change>& preempted);
+  [[nodiscard]] std::optional<base::WallTime> preemptibleByFrom(const Preemptor& preemptor, const Job& gang);
+  BackfillVerdict judgeBelow(const LimitHold& hold, const PendingJob& pendingJob,
                              const QueueTree::Amounts& held);
-  [[nodiscard]] std::optional<Ends> endsFor(const Contender& holder);
-  std::optional<Placement> besideKept(const Contender& contender, const GangShape& shape,
-                                      const Placement& found);
-  std::optional<Placement> placeOff(std::vector<model::NodeName> nodes, const Contender& contender,
-                                    const GangShape& shape);
-  [[nodiscard]] std::vector<model::NodeName> keptNodes(const std::vector<model::Assignment>& places) const;
-  [[nodiscard]] static HeldBackKey heldBackKey(const Contender& contender, const GangShape& shape,
+  [[nodiscard]] std::optional<Ends> endsFor(const PendingJob& holder);
+  std::optional<Placement> placeOffReserved(const PendingJob& pendingJob, const GangShape& shape,
+                                            const Placement& found);
+  std::optional<Placement> placeOffNodes(std::vector<model::NodeName> nodes, const PendingJob& pendingJob,
+                                         const GangShape& shape);
+  [[nodiscard]] std::vector<model::NodeName> nodesOfReservations(
+      const std::vector<model::Assignment>& assignments) const;
+  [[nodiscard]] static HeldBackKey heldBackKey(const PendingJob& pendingJob, const GangShape& shape,
                                                Basis basis);
-  bool equalWasHeldBack(const Contender& contender, const GangShape& shape);
-  void holdBack(const Contender& contender, const GangShape& shape, const Judgement& judgement);
-  void sayHeldBack(const Contender& contender, const GangShape& shape, const HeldBack& held);
+  bool equivalentWasHeldBack(const PendingJob& pendingJob, const GangShape& shape);
+  void holdBack(const PendingJob& pendingJob, const GangShape& shape, const Judgement& judgement);
+  void reportHeldBack(const PendingJob& pendingJob, const GangShape& shape, const HeldBack& held);
 
   const ScheduleRequest& request_;
   const model::Snapshot& snapshot_;
@@ -185,7 +188,7 @@ class Scheduler {
   Preemption preemption_;
   QueueReport report_;
   Overdue overdue_;
-  WaitingWords words_;
+  PendingExplainer explainer_;
   Schedule schedule_;
   // Members that are starting, from reserved to bound: in total and by namespace.
   std::int64_t starting_ = 0;
@@ -194,24 +197,25 @@ class Scheduler {
   std::vector<std::unique_ptr<const QueueTree::Amounts>> demands_;  // by shape
   // The limit that the present contender exceeds with every placement, if that is why it found none.
   std::optional<QueueTree::Excess> exhausted_;
-  JobPtr keptBelow_;               // the job that quota below the limit is kept for, if that is why
+  JobPtr reservedBelow_;           // the job that quota below the limit is kept for, if that is why
   bool isShareExhausted_ = false;  // `exhausted_` is the guarantee that bounds non-preemptible jobs
   // Equivalent jobs for which a claim failed, since the last start.
-  std::unordered_set<Equals, HashOfEquals> claimedInVain_;
-  std::unordered_set<Equals, HashOfEquals> guaranteedInVain_;
+  std::unordered_set<EquivalenceKey, EquivalenceHash> failedClaims_;
+  std::unordered_set<EquivalenceKey, EquivalenceHash> failedGuaranteedClaims_;
   // Since the last start: the expected run of an elastic gang that no other gang gave more than its minimum.
   std::map<std::tuple<QueueTree::Index, int, std::uint32_t, std::size_t>, double> noMoreFor_;
   // Elastic gangs without a placement even at their minimum: queue, shape, width, minimum, preemptible.
   std::set<std::tuple<QueueTree::Index, std::uint32_t, std::size_t, int, bool>> noneSmaller_;
   std::map<HeldBackKey, HeldBack> heldBack_;
-  std::unordered_map<Equals, std::size_t, HashOfEquals> inVain_;  // the same; by WaitingWords::lastLater()
-  std::map<QueueTree::Index, PendingPtr> stopped_;                // queues with a first job out of quota
+  std::unordered_map<EquivalenceKey, std::size_t, EquivalenceHash>
+      unplacedKeys_;                                      // the same; by PendingExplainer::lastUnplaced()
+  std::map<QueueTree::Index, PendingPtr> blockedQueues_;  // queues with a first job out of quota
   std::vector<Reservation> reservations_;
   // Namespaces that have a reservation in a pool (PlacementCache::poolOf).
   std::set<std::pair<std::string, std::uint32_t>> pools_;
   ReservationParts parts_;
   std::vector<LimitHold> limitHolds_;
-  std::vector<HolderToCome> holdersToCome_;
+  std::vector<UpcomingHolder> upcomingHolders_;
 };
 
 }  // namespace trainyard::core

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/cycle/admission.h"
-#include "core/cycle/waiting_order.h"
+#include "core/cycle/pending_order.h"
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/order/run_time_model.h"
@@ -32,13 +32,13 @@ const JobDecision* decisionOn(const Job& job, const Plan& plan) {
 
 void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
               const model::Snapshot& snapshot) {
-  forecast.where = describePlaces(forecast.places, ledger, snapshot.policy.topology);
+  forecast.where = describePlacement(forecast.assignments, ledger, snapshot.policy.topology);
   for (std::size_t level = domains.nodeLevel(); level > 0; --level) {
     const auto rangeOf = [&](const model::Assignment& place) {
       return domains.domainOf(level, domains.positionOf(*ledger.find(place.node)));
     };
-    const Domains::Range first = rangeOf(forecast.places.front());
-    if (!std::all_of(forecast.places.begin(), forecast.places.end(),
+    const Domains::Range first = rangeOf(forecast.assignments.front());
+    if (!std::all_of(forecast.assignments.begin(), forecast.assignments.end(),
                      [&](const auto& place) { return rangeOf(place) == first; }))
       continue;
     forecast.level = domains.levels()[level].name;
@@ -48,10 +48,10 @@ void describe(Forecast& forecast, const Ledger& ledger, const Domains& domains,
 }
 
 // Returns the gangs that the claim preempts or moves.
-std::vector<Forecast::Stop> stopsOf(const Job& claimant, const Plan& plan, const model::Snapshot& snapshot,
+std::vector<Forecast::Stop> stopsOf(const Job& preemptor, const Plan& plan, const model::Snapshot& snapshot,
                                     const Ledger& ledger) {
-  auto claims = std::make_shared<Job>(claimant);
-  claims->status = *decisionOn(claimant, plan)->status;
+  auto claims = std::make_shared<Job>(preemptor);
+  claims->status = *decisionOn(preemptor, plan)->status;
   const auto claimed = claimedGangs({std::move(claims)}, snapshot.pods);
   std::vector<Forecast::Stop> stops;
   for (const JobPtr& job : snapshot.jobs) {
@@ -59,8 +59,8 @@ std::vector<Forecast::Stop> stopsOf(const Job& claimant, const Plan& plan, const
     Forecast::Stop& stop = stops.emplace_back(job, lostWork(*job, snapshot));
     const JobDecision* decision = decisionOn(*job, plan);
     if (decision == nullptr || !decision->status || !decision->status->gang.proposal) continue;
-    const auto& places = decision->status->gang.proposal->add;
-    if (!places.empty()) stop.goesTo = describePlaces(places, ledger, snapshot.policy.topology);
+    const auto& assignments = decision->status->gang.proposal->add;
+    if (!assignments.empty()) stop.goesTo = describePlacement(assignments, ledger, snapshot.policy.topology);
   }
   return stops;
 }
@@ -82,7 +82,7 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
   LiveRuns live;
   RunTimeModel runs(snapshot, live);
   const QueueTree tree(snapshot);
-  const model::QueueName& asked = tree.askedQueueOf(*forecast.job);
+  const model::QueueName& asked = tree.requestedQueueOf(*forecast.job);
   const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
   for (const JobPtr& job : snapshot.jobs) {
     if (tree.queueNameOf(*job) != asked || !waits(*job, plan)) continue;
@@ -93,12 +93,12 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
 
 void judge(Forecast& forecast, const Plan& plan) {
   const JobDecision* decision = decisionOn(*forecast.job, plan);
-  if (forecast.job->spec.run.suspend && !model::leftToOthers(*forecast.job)) {
+  if (forecast.job->spec.run.suspend && !model::managedByOther(*forecast.job)) {
     forecast.outcome = Forecast::Outcome::kSuspended;
     return;
   }
   if (decision == nullptr || !decision->status) {
-    if (model::leftToOthers(*forecast.job)) return;
+    if (model::managedByOther(*forecast.job)) return;
     // The one reason that the operator does not report at first (Settings::startingPatience).
     forecast.outcome = Forecast::Outcome::kWaits;
     forecast.pending = model::Pending{model::PendingReason::kWaitingForTurn,
@@ -108,7 +108,7 @@ void judge(Forecast& forecast, const Plan& plan) {
   const model::JobStatus& status = *decision->status;
   if (status.gang.proposal) {
     forecast.outcome = Forecast::Outcome::kStarts;
-    forecast.places = status.gang.proposal->add;
+    forecast.assignments = status.gang.proposal->add;
     return;
   }
   const bool refused = std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& each) {

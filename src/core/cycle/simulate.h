@@ -15,20 +15,20 @@ namespace trainyard::core {
 // The expected result for a job that has not been submitted yet.
 struct Forecast {
   enum class Outcome {
-    kStarts,     // now, on `places`; the gangs in `stops` are preempted or moved first
-    kWaits,      // `pending` is why, `expected` until when
-    kRefused,    // not admitted: `pending` is why
-    kSuspended,  // spec.run.suspend
-    kLeftAlone,  // spec.run.managedBy names another controller
+    kStarts,          // now, on `places`; the gangs in `stops` are preempted or moved first
+    kWaits,           // `pending` is why, `expected` until when
+    kRefused,         // not admitted: `pending` is why
+    kSuspended,       // spec.run.suspend
+    kManagedByOther,  // spec.run.managedBy names another controller
   };
   struct Stop {
     std::shared_ptr<const model::Job> job;
-    std::int64_t lostGpuSeconds = 0;  // core/order/stop_cost.h
+    std::int64_t lostGpuSeconds = 0;  // core/order/preemption_cost.h
     std::string goesTo = {};          // "2 nodes in rack zone-a/block-1/rack-3"; empty: it is pending again
   };
   std::shared_ptr<const model::Job> job;
-  Outcome outcome = Outcome::kLeftAlone;
-  std::vector<model::Assignment> places = {};
+  Outcome outcome = Outcome::kManagedByOther;
+  std::vector<model::Assignment> assignments = {};
   std::string where = {};   // "4 nodes in rack zone-a/block-1/rack-3"
   std::string level = {};   // the tightest that holds them all: "rack"; "" for none
   std::string domain = {};  // its path: "zone-a/block-1/rack-3"

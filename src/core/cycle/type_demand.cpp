@@ -23,14 +23,14 @@ std::int64_t gpusOf(const Job& job, const model::Role& role) {
 void TypeDemand::readNodes() {
   if (!typeOf_.empty()) return;
   typeOf_.assign(ledger_.nodes().size(), kNoType);
-  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
     for (const model::NodeName& name : tree_.nodesOfType(d)) {
       if (const auto node = ledger_.find(name)) typeOf_[*node] = d;
     }
   }
   const auto& nodes = ledger_.nodes();
-  allLabelled_ = std::all_of(nodes.begin(), nodes.end(), [&](const Ledger::NodeRoom& room) {
-    return room.gpus <= 0 || room.node->labels.find(snapshot_.policy.gpuTypeLabel) != nullptr;
+  allLabelled_ = std::all_of(nodes.begin(), nodes.end(), [&](const Ledger::NodeCapacity& capacity) {
+    return capacity.gpus <= 0 || capacity.node->labels.find(snapshot_.policy.gpuTypeLabel) != nullptr;
   });
 }
 
@@ -45,16 +45,16 @@ const TypeDemand::Roles& TypeDemand::typesOf(const Job& job, std::uint32_t shape
     if (role.shape.requests.gpus() <= 0) continue;
     placer_.budget().spend(static_cast<std::int64_t>(typeOf_.size()) * lookCost(role.shape));
     for (std::size_t i = 0; i < typeOf_.size(); ++i) {
-      const Ledger::NodeRoom& room = ledger_.nodes()[i];
-      if (room.gpus <= 0 || room.node->deleting || types.contains(typeOf_[i])) continue;
-      if (templateMatches(*room.node, role.shape)) types.insert(typeOf_[i]);
+      const Ledger::NodeCapacity& capacity = ledger_.nodes()[i];
+      if (capacity.gpus <= 0 || capacity.node->deleting || types.contains(typeOf_[i])) continue;
+      if (templateMatches(*capacity.node, role.shape)) types.insert(typeOf_[i]);
     }
   }
   return roles;
 }
 
 // The fewest GPUs that the gang takes of a type: all, if it keeps to one type, else those of one member.
-std::int64_t TypeDemand::leastOf(const Job& job) {
+std::int64_t TypeDemand::minimumOf(const Job& job) {
   std::int64_t all = 0;
   std::int64_t smallest = 0;
   for (const model::Role& role : job.spec.roles) {
@@ -68,26 +68,26 @@ std::int64_t TypeDemand::leastOf(const Job& job) {
   return keepsToOne ? all : smallest;
 }
 
-std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::closedTo(QueueTree::Index queue, const Job& least,
+std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::closedTo(QueueTree::Index queue, const Job& minimum,
                                                                   std::uint32_t shape) {
   const auto [known, isNew] = closed_.try_emplace({queue, shape});
-  if (isNew) known->second = findClosed(queue, least);
+  if (isNew) known->second = findClosed(queue, minimum);
   return known->second;
 }
 
 std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::Index queue,
-                                                                    const Job& least) {
+                                                                    const Job& minimum) {
   // A job that names GPU types itself keeps its own choice.
   const std::string& label = snapshot_.policy.gpuTypeLabel;
-  if (std::any_of(least.spec.roles.begin(), least.spec.roles.end(), [&](const model::Role& role) {
+  if (std::any_of(minimum.spec.roles.begin(), minimum.spec.roles.end(), [&](const model::Role& role) {
         return role.shape.requests.gpus() > 0 && namesLabel(role.shape, label);
       }))
     return nullptr;
   readNodes();
-  const std::int64_t takes = leastOf(least);
+  const std::int64_t takes = minimumOf(minimum);
   auto closed = std::make_shared<GangPlacer::NodeNames>();
   std::set<std::size_t> types;
-  for (std::size_t d = 0; d < tree_.firstBeside(); ++d) {
+  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
     const auto& path = tree_.node(queue).path;
     const bool isBeyond =
         std::any_of(path.begin(), path.end(), [&](auto at) { return takes > tree_.node(at).limit[d]; });
@@ -97,7 +97,7 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
     types.insert(d);
   }
   if (closed->empty()) return nullptr;
-  PlaceRequest request = placer_.request(least, 0);
+  PlaceRequest request = placer_.request(minimum, 0);
   request.closed = closed.get();
   placer_.budget().spend(static_cast<std::int64_t>(typeOf_.size()) + 1);
   if (!fitsWhenEmpty(request, ledger_, placer_.domains())) return nullptr;

@@ -28,7 +28,7 @@ class TypeDemand {
   // the gang can never have enough for `least`, its minimum. Returns nullptr if there are none, or if the
   // gang could start nowhere else: its reason is then the limit.
   [[nodiscard]] std::shared_ptr<const GangPlacer::NodeNames> closedTo(QueueTree::Index queue,
-                                                                      const model::Job& least,
+                                                                      const model::Job& minimum,
                                                                       std::uint32_t shape);
   // Returns the demand of the job, which has this shape at some size. It includes the GPU types of those
   // members that can run on only one type.
@@ -42,9 +42,9 @@ class TypeDemand {
   using Roles = std::vector<std::set<std::size_t>>;
   [[nodiscard]] const Roles& typesOf(const model::Job& job, std::uint32_t shape);
   void readNodes();
-  [[nodiscard]] std::int64_t leastOf(const model::Job& job);
+  [[nodiscard]] std::int64_t minimumOf(const model::Job& job);
   [[nodiscard]] std::shared_ptr<const GangPlacer::NodeNames> findClosed(QueueTree::Index queue,
-                                                                        const model::Job& least);
+                                                                        const model::Job& minimum);
 
   const model::Snapshot& snapshot_;
   const Ledger& ledger_;

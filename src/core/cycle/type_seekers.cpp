@@ -14,7 +14,7 @@ namespace {
 
 using model::Job;
 
-constexpr std::size_t kMostSeekers = 64;
+constexpr std::size_t kMaxSeekers = 64;
 constexpr int kPermille = 1'000;
 
 bool choosesItself(const Job& job, const std::string& label) {
@@ -42,15 +42,15 @@ std::map<std::string, int> worthOf(const Job& job) {
 
 std::map<std::string, std::int64_t> freeByType(const Ledger& ledger, const std::string& label) {
   std::map<std::string, std::int64_t> free;
-  for (const Ledger::NodeRoom& room : ledger.nodes()) {
-    const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
-    const std::string* type = open && room.free.gpus() > 0 ? room.node->labels.find(label) : nullptr;
-    if (type != nullptr) free[*type] += room.free.gpus();
+  for (const Ledger::NodeCapacity& capacity : ledger.nodes()) {
+    const bool open = capacity.node->ready && !capacity.node->unschedulable && !capacity.node->deleting;
+    const std::string* type = open && capacity.free.gpus() > 0 ? capacity.node->labels.find(label) : nullptr;
+    if (type != nullptr) free[*type] += capacity.free.gpus();
   }
   return free;
 }
 
-bool isSeeker(const Contender& contender) { return contender.asks->knowsTypes; }
+bool isSeeker(const PendingJob& pendingJob) { return pendingJob.pendingFacts->knowsTypes; }
 
 }  // namespace
 
@@ -59,17 +59,17 @@ bool knowsTypes(const Job& job) {
   return profile && (profile->speeds.size() > 1 || profile->measurements.size() > 1);
 }
 
-std::map<model::ObjectKey, std::string> typesForWaiting(const std::vector<Contender>& contenders,
+std::map<model::ObjectKey, std::string> typesForWaiting(const std::vector<PendingJob>& pendingJobs,
                                                         const model::Snapshot& snapshot, const Ledger& ledger,
                                                         const QueueTree& tree) {
-  if (std::none_of(contenders.begin(), contenders.end(), isSeeker)) return {};
+  if (std::none_of(pendingJobs.begin(), pendingJobs.end(), isSeeker)) return {};
   const std::string& label = snapshot.policy.gpuTypeLabel;
   std::map<std::string, std::int64_t> free = freeByType(ledger, label);
   if (free.size() < 2) return {};
   std::vector<TypeSeeker> seekers;
-  WaitingOrder order(tree, contenders);
-  while (const Contender* each = order.next()) {
-    if (seekers.size() == kMostSeekers) break;
+  PendingOrder order(tree, pendingJobs);
+  while (const PendingJob* each = order.next()) {
+    if (seekers.size() == kMaxSeekers) break;
     const Job& job = *each->waiting->job;
     if (!isSeeker(*each) || choosesItself(job, label)) continue;
     const auto gpus =

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/cycle/waiting_order.h"
+#include "core/cycle/pending_order.h"
 #include "core/ledger/ledger.h"
 #include "core/queues/queue_tree.h"
 #include "model/ids.h"
@@ -21,7 +21,7 @@ namespace trainyard::core {
 // is made for it. Jobs with roles that name a type have no choice. Gangs choose in the order of service
 // before any placement, the first 64 of them. It costs nothing if no gang has such speeds.
 [[nodiscard]] std::map<model::ObjectKey, std::string> typesForWaiting(
-    const std::vector<Contender>& contenders, const model::Snapshot& snapshot, const Ledger& ledger,
+    const std::vector<PendingJob>& pendingJobs, const model::Snapshot& snapshot, const Ledger& ledger,
     const QueueTree& tree);
 
 }  // namespace trainyard::core

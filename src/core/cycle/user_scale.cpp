@@ -15,7 +15,7 @@
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -25,7 +25,7 @@ using JobPtr = std::shared_ptr<const Job>;
 
 // Placements are searched until so many nodes have been compared (core/place/work_budget.h). The next cycle
 // begins with the first gang that this one did not reach.
-constexpr std::int64_t kMostWork = 300'000;
+constexpr std::int64_t kMaxWork = 300'000;
 constexpr std::chrono::seconds kNextWork{1};
 
 class UserScale {
@@ -38,12 +38,12 @@ class UserScale {
   ScaleAnswer run() {
     std::vector<JobPtr> growing;
     for (const JobPtr& job : request_.gangs) {
-      const int asked = askedSize(*job).value_or(0);
+      const int asked = requestedSize(*job).value_or(0);
       const int has = model::gangMembers(*job, roleOf(*job));
       if (asked > has) growing.push_back(job);
       if (asked < has && rested(*job)) shrink(job, asked);
     }
-    sortByWish(growing);
+    sortByRequest(growing);
     const auto from = std::find_if(growing.begin(), growing.end(),
                                    [&](const JobPtr& job) { return job->key == request_.unreached; });
     request_.unreached.reset();
@@ -64,15 +64,15 @@ class UserScale {
   static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
 
   // The smallest desired share comes first, so that most gangs get their desired size.
-  void sortByWish(std::vector<JobPtr>& growing) const {
+  void sortByRequest(std::vector<JobPtr>& growing) const {
     if (growing.size() < 2) return;
-    using Wish = std::tuple<bool, std::int64_t, base::WallTime>;
-    std::vector<std::pair<Wish, JobPtr>> wishes;
+    using GrowthOrder = std::tuple<bool, std::int64_t, base::WallTime>;
+    std::vector<std::pair<GrowthOrder, JobPtr>> ordered;
     for (const JobPtr& job : growing)
-      wishes.push_back({{!askedAnew(*job), wishedShare(*job), job->created}, job});
-    std::stable_sort(wishes.begin(), wishes.end(),
+      ordered.push_back({{!hasNewRequest(*job), desiredShare(*job), job->created}, job});
+    std::stable_sort(ordered.begin(), ordered.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::transform(wishes.begin(), wishes.end(), growing.begin(),
+    std::transform(ordered.begin(), ordered.end(), growing.begin(),
                    [](const auto& each) { return each.second; });
     sortByPriority(growing);
   }
@@ -97,7 +97,7 @@ class UserScale {
   }
 
   // Returns the dominant share of the whole gang at its desired size, in 10^-9 of the cluster.
-  [[nodiscard]] std::int64_t wishedShare(const Job& job) const {
+  [[nodiscard]] std::int64_t desiredShare(const Job& job) const {
     constexpr double kWhole = 1e9;
     Job wish = job;
     wish.status.gang = {};
@@ -122,11 +122,11 @@ class UserScale {
     };
     if (rests(backsOffUntil(job.status.gang, request_.snapshot.now))) return false;
     const model::ResizeStatus& resize = job.status.resize;
-    const bool gaveWay = resize.decidedBy == model::SizeOwner::kPreemption && !askedAnew(job);
-    return !gaveWay || !rests(resize.cooldownUntil);
+    const bool shrankForOther = resize.decidedBy == model::SizeOwner::kPreemption && !hasNewRequest(job);
+    return !shrankForOther || !rests(resize.cooldownUntil);
   }
 
-  static bool askedAnew(const Job& job) { return job.generation != job.status.observedGeneration; }
+  static bool hasNewRequest(const Job& job) { return job.generation != job.status.observedGeneration; }
 
   void wakeAt(base::WallTime time) {
     answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, time) : time;
@@ -134,7 +134,7 @@ class UserScale {
 
   void shrink(const JobPtr& job, int to) {
     // A shrink that restarts all members needs new pods, like a growth.
-    if (resizeWay(job->spec) == ResizeWay::kAnew &&
+    if (resizeMethod(job->spec) == ResizeMethod::kByRestart &&
         !mayGetNewPods(*job, request_.snapshot, request_.queues)) {
       return hold(*job, fmt::format("{} are requested, it has {}: it was edited after it was placed, and "
                                     "shrinks when it has been admitted again",
@@ -146,17 +146,17 @@ class UserScale {
 
   void grow(const JobPtr& job) {
     const int has = model::gangMembers(*job, roleOf(*job));
-    const int more = *askedSize(*job) - has;
+    const int more = *requestedSize(*job) - has;
     const auto wants = [&] { return fmt::format("{} are requested, it has {}", has + more, has); };
     if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
       return hold(*job,
                   wants() + ": it was edited after it was placed, and grows when it has been admitted again");
     kept_.reset();
-    const bool whole = resizeWay(job->spec) == ResizeWay::kAnew && askedAnew(*job);
-    auto [count, places] = whole ? tried(*job, more) : mostThatFit(*job, more);
-    if (count < more && !worthAPause(*job, count, request_.snapshot)) {
+    const bool whole = resizeMethod(job->spec) == ResizeMethod::kByRestart && hasNewRequest(*job);
+    auto [count, placement] = whole ? tried(*job, more) : mostThatFit(*job, more);
+    if (count < more && !worthPausing(*job, count, request_.snapshot)) {
       count = 0;
-      places.reset();
+      placement.reset();
     }
     if (count == 0 && kept_)
       return hold(*job,
@@ -166,29 +166,29 @@ class UserScale {
                              count == 0 ? std::string("no more") : fmt::format("{} more", count),
                              limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
     }
-    if (places) take(job, std::move(*places));
+    if (placement) take(job, std::move(*placement));
   }
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
 
   struct More {
     int count = 0;
-    std::optional<Placement> places = std::nullopt;
+    std::optional<Placement> placement = std::nullopt;
   };
 
   More tried(const Job& job, int more) {
-    auto places = placesFor(job, more);
-    const int count = places ? more : 0;
-    return {count, std::move(places)};
+    auto placement = placementFor(job, more);
+    const int count = placement ? more : 0;
+    return {count, std::move(placement)};
   }
 
   // Assumes that if so many members fit, fewer fit as well.
   More mostThatFit(const Job& job, int more) {
     More fits;
-    int beyond = roomFor(job, more) + 1;
+    int beyond = capacityFor(job, more) + 1;
     for (int count = beyond - 1; fits.count + 1 < beyond; count = fits.count + (beyond - fits.count) / 2) {
       More now = tried(job, count);
-      if (now.places) {
+      if (now.placement) {
         fits = std::move(now);
       } else {
         beyond = count;
@@ -198,38 +198,39 @@ class UserScale {
   }
 
   // Returns how many members fit, at most `more`, wherever their nodes are.
-  int roomFor(const Job& job, int more) {
+  int capacityFor(const Job& job, int more) {
     const model::PodShape& shape = roleOf(job).shape;
     NodeRefusals::Answers& known = request_.refusals.of(shape);
-    std::int64_t room = 0;
-    for (std::size_t i = 0; i < request_.ledger.nodes().size() && room < more; ++i) {
-      const Ledger::NodeRoom& each = request_.ledger.nodes()[i];
+    std::int64_t available = 0;
+    for (std::size_t i = 0; i < request_.ledger.nodes().size() && available < more; ++i) {
+      const Ledger::NodeCapacity& each = request_.ledger.nodes()[i];
       // Capacity is checked first, because constraints may be long.
-      const std::int64_t fits = each.free.timesCovered(shape.requests, more - room);
-      if (fits > 0 && known.mayUse(i, *each.node, shape)) room += fits;
+      const std::int64_t fits = each.free.timesCovered(shape.requests, more - available);
+      if (fits > 0 && known.mayUse(i, *each.node, shape)) available += fits;
     }
     budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()) + request_.refusals.takeWork());
-    return static_cast<int>(std::min<std::int64_t>(room, more));
+    return static_cast<int>(std::min<std::int64_t>(available, more));
   }
 
-  std::optional<Placement> placesFor(const Job& job, int count) {
+  std::optional<Placement> placementFor(const Job& job, int count) {
     const model::Policy& policy = request_.snapshot.policy;
     limited_.reset();
     budget_.spend(
         static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
-    auto places = placeMore(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
-                            request_.ledger, request_.domains, request_.refusals);
+    auto placement =
+        placeJoining(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
+                     request_.ledger, request_.domains, request_.refusals);
     budget_.spend(request_.refusals.takeWork());
-    if (!places) return std::nullopt;
+    if (!placement) return std::nullopt;
     const QueueTree& tree = request_.queues;
     const QueueTree::Index queue = tree.queueOf(job);
-    const QueueTree::Amounts held = tree.heldBy(job, places->assignments);
+    const QueueTree::Amounts held = tree.heldBy(job, placement->assignments);
     auto beyond = tree.beyondLimit(queue, held);
-    if (!beyond) beyond = tree.beyondLimitYet(queue, held);
+    if (!beyond) beyond = tree.beyondLimitWithLeaving(queue, held);
     if (!beyond && !model::chargedPreemptible(job)) beyond = tree.beyondNonPreemptible(queue, held);
     if (!beyond) {
-      const model::ObjectKey* kept = request_.keptFor(job, priorities_.of(job), places->assignments);
-      if (kept == nullptr) return places;
+      const model::ObjectKey* kept = request_.reservedFor(job, priorities_.of(job), placement->assignments);
+      if (kept == nullptr) return placement;
       kept_ = *kept;
       return std::nullopt;
     }
@@ -237,35 +238,36 @@ class UserScale {
     return std::nullopt;
   }
 
-  void take(const JobPtr& job, Placement places) {
+  void take(const JobPtr& job, Placement placement) {
     QueueTree& tree = request_.queues;
-    tree.charge(tree.queueOf(*job), tree.heldBy(*job, places.assignments), !model::chargedPreemptible(*job));
-    for (const model::Assignment& each : places.assignments) {
+    tree.charge(tree.queueOf(*job), tree.heldBy(*job, placement.assignments),
+                !model::chargedPreemptible(*job));
+    for (const model::Assignment& each : placement.assignments) {
       request_.ledger.take(*request_.ledger.find(each.node), roleOf(*job).shape.requests,
                            static_cast<int>(each.indices.size()), job.get());
     }
-    answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(places)});
+    answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(placement)});
   }
 
   const ScaleRequest& request_;
   const Priorities priorities_;
   ScaleAnswer answer_;
-  WorkBudget budget_{kMostWork};
+  WorkBudget budget_{kMaxWork};
   std::optional<model::ObjectKey> kept_;  // the job that the nodes found last are kept for, if any
   std::optional<std::string> limited_;    // the queue with the limit that was the last obstacle
 };
 
 }  // namespace
 
-std::optional<int> askedSize(const Job& job) {
+std::optional<int> requestedSize(const Job& job) {
   if (!job.spec.elastic) return std::nullopt;
   const model::Elastic& elastic = *job.spec.elastic;
   if (job.spec.findRole(elastic.role) == nullptr) return std::nullopt;
   return std::clamp(elastic.replicas, elastic.minReplicas, elastic.maxReplicas);
 }
 
-bool asksForAnotherSize(const Job& job) {
-  const auto asked = askedSize(job);
+bool requestsOtherSize(const Job& job) {
+  const auto asked = requestedSize(job);
   if (!asked) return false;
   const int has = model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
   // Members that the cluster gave beyond the request do not count until the user asks again.
@@ -275,14 +277,14 @@ bool asksForAnotherSize(const Job& job) {
   return has != *asked && !given;
 }
 
-bool worthAPause(const Job& job, std::int64_t more, const model::Snapshot& snapshot) {
-  if (resizeWay(job.spec) != ResizeWay::kAnew) return true;
+bool worthPausing(const Job& job, std::int64_t more, const model::Snapshot& snapshot) {
+  if (resizeMethod(job.spec) != ResizeMethod::kByRestart) return true;
   constexpr std::int64_t kPermille = 1'000;
   const auto seconds = [](auto time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
   return more * seconds(cooldownOf(job, snapshot.policy)) * kPermille >=
          elasticMembers(job) * seconds(resizePause(job, snapshot)) * snapshot.policy.resize.gainPermille;
 }
 
-ScaleAnswer scaleAsAsked(const ScaleRequest& request) { return UserScale(request).run(); }
+ScaleAnswer scaleAsRequested(const ScaleRequest& request) { return UserScale(request).run(); }
 
 }  // namespace trainyard::core

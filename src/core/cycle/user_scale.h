@@ -20,14 +20,14 @@ namespace trainyard::core {
 
 // Returns how many members of the elastic role the job's user asks for, within its bounds; nothing if the job
 // has no such role.
-[[nodiscard]] std::optional<int> askedSize(const model::Job& job);
+[[nodiscard]] std::optional<int> requestedSize(const model::Job& job);
 
 // Returns true if the user asks for a size that the job does not have.
-[[nodiscard]] bool asksForAnotherSize(const model::Job& job);
+[[nodiscard]] bool requestsOtherSize(const model::Job& job);
 
 // Returns true if the job should grow by `more`, a part of what it lacks. Until its next resize, those
 // members must gain the policy's multiple of what the pause costs.
-[[nodiscard]] bool worthAPause(const model::Job& job, std::int64_t more, const model::Snapshot& snapshot);
+[[nodiscard]] bool worthPausing(const model::Job& job, std::int64_t more, const model::Snapshot& snapshot);
 
 struct ScaleRequest {
   const model::Snapshot& snapshot;
@@ -39,7 +39,7 @@ struct ScaleRequest {
   // Returns the pending job that these nodes are kept for, if a gang of this priority would take them;
   // nullptr: there is none.
   std::function<const model::ObjectKey*(const model::Job&, int, const std::vector<model::Assignment>&)>
-      keptFor;
+      reservedFor;
   // The first gang that the last cycle did not reach with its budget; updated to that of this cycle.
   std::optional<model::ObjectKey>& unreached;
   NodeRefusals& refusals;  // cached matches of the snapshot's nodes
@@ -65,6 +65,6 @@ struct ScaleAnswer {
 // first, and its orders of magnitude, then the earliest created. `trainyard replay` of Pollux' workloads,
 // elastic and without reports: the mean of the four is 1 % less, but the first workload 7 % later; and 13 %
 // more.)
-[[nodiscard]] ScaleAnswer scaleAsAsked(const ScaleRequest& request);
+[[nodiscard]] ScaleAnswer scaleAsRequested(const ScaleRequest& request);
 
 }  // namespace trainyard::core

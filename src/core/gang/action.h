@@ -53,10 +53,10 @@ struct ReleaseMember {
 };
 
 // Writes the recorded membership of the job to an existing member: one merge patch, guarded by uid.
-struct TellMember {
+struct NotifyMember {
   model::ObjectKey pod;
   model::Uid uid;
-  friend bool operator==(const TellMember&, const TellMember&) = default;
+  friend bool operator==(const NotifyMember&, const NotifyMember&) = default;
 };
 
 struct DeletePod {
@@ -79,7 +79,7 @@ struct DeleteJob {
 };
 
 using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
-                            ReleaseMember, TellMember, DeletePod, CollectEvidence, DeleteJob>;
+                            ReleaseMember, NotifyMember, DeletePod, CollectEvidence, DeleteJob>;
 
 // One event of the job, for `kubectl describe`.
 struct JobEvent {
@@ -90,10 +90,10 @@ struct JobEvent {
 };
 
 // The change of a single-pod job that is not written to its record yet.
-enum class HeldNews {
+enum class DeferredStatus {
   kNone,
-  kComesUp,  // bound, but not running yet
-  kRuns,
+  kBound,  // bound, but not running yet
+  kStarted,
 };
 
 // What the executor learnt that no watch shows. A restart loses it; repeating the actions restores it.
@@ -113,7 +113,7 @@ struct JobFeedback {
   // When the last member of the proposal was released; absent: not by this process.
   std::optional<base::WallTime> released = std::nullopt;
   // All members that must learn the proposal's size have it.
-  bool membersTold = false;
+  bool membersNotified = false;
   // The API server refused to create a member permanently; the text goes to the user.
   struct CreationRefused {
     std::string reason;  // "NameTaken", "Forbidden", "Invalid"
@@ -123,7 +123,7 @@ struct JobFeedback {
   // Why the placed gang failed; absent: not yet known.
   std::optional<Failure> failure = std::nullopt;
   // The change of a single-pod job that its writer still holds back, so that no other step derives it again.
-  HeldNews held = HeldNews::kNone;
+  DeferredStatus held = DeferredStatus::kNone;
 };
 
 }  // namespace trainyard::core

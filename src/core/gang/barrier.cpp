@@ -52,7 +52,7 @@ std::string misfitOf(const Job& job, const NodeDemand& demand, const model::Node
 }  // namespace
 
 BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
-                           const model::SharedList<Job>& jobs, const LeavingRoom& leaving) {
+                           const model::SharedList<Job>& jobs, const LeavingCapacity& leaving) {
   std::map<model::NodeName, NodeDemand> demands;
   for (const Member& member : members) {
     NodeDemand& demand = demands[member.node];
@@ -79,17 +79,17 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
       lose(fmt::format("node {} is gone", name));
       continue;
     }
-    const Ledger::NodeRoom& room = ledger.nodes()[*at];
-    if (const std::string misfit = misfitOf(job, demand, *room.node); !misfit.empty()) {
+    const Ledger::NodeCapacity& capacity = ledger.nodes()[*at];
+    if (const std::string misfit = misfitOf(job, demand, *capacity.node); !misfit.empty()) {
       lose(fmt::format("node {} {}", name, misfit));
       continue;
     }
     // On each node the ledger counts the larger of the proposal and its victims' pods, not their sum.
     model::Resources ours = demand.planned;
     if (const auto held = leaving.pods.find(name); held != leaving.pods.end()) ours.raiseTo(held->second);
-    model::Resources free = room.free;
+    model::Resources free = capacity.free;
     free.add(ours);
-    if (const auto held = leaving.places.find(name); held != leaving.places.end()) free.add(held->second);
+    if (const auto held = leaving.assigned.find(name); held != leaving.assigned.end()) free.add(held->second);
     const auto shortfall = free.shortfallFor(demand.created);
     if (!shortfall) continue;
     if (anotherWillYield(job, name, jobs)) {

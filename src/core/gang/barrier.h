@@ -34,13 +34,13 @@ struct BarrierResult {
 //
 // `leaving`: what victims of the proposal still hold, by node; the check counts this as free already, because
 // the members are released only after the victims have gone.
-struct LeavingRoom {
+struct LeavingCapacity {
   std::map<model::NodeName, model::Resources> pods;
   // Places of their gangs that no pod fills. The ledger counts them in addition to the proposal's own.
-  std::map<model::NodeName, model::Resources> places;
+  std::map<model::NodeName, model::Resources> assigned;
 };
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
                                          const Ledger& ledger, const model::SharedList<model::Job>& jobs,
-                                         const LeavingRoom& leaving = {});
+                                         const LeavingCapacity& leaving = {});
 
 }  // namespace trainyard::core

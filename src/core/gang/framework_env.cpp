@@ -41,8 +41,8 @@ model::Environment MemberEnvironments::of(std::string_view roleName, int index, 
                          {"TRAINYARD_EPOCH", fmt::to_string(epoch)}};
   const model::Role* role = job_.spec.findRole(roleName);
   if (role == nullptr) return env;
-  env.push_back({"TRAINYARD_REPLICAS", fmt::to_string(model::toldMembers(job_, *role))});
-  if (job_.spec.mayHaveMates())
+  env.push_back({"TRAINYARD_REPLICAS", fmt::to_string(model::announcedMembers(job_, *role))});
+  if (job_.spec.mayHavePeers())
     env.push_back({"TRAINYARD_DOMAIN", fmt::format("{}.{}.svc", job_.key.name, job_.key.ns)});
   if (const auto rank = model::memberRank(job_, roleName, index)) {
     env.push_back({"TRAINYARD_RANK", fmt::to_string(*rank)});
@@ -51,7 +51,7 @@ model::Environment MemberEnvironments::of(std::string_view roleName, int index, 
   // The membership file may have a newer size by the time it is read.
   const bool reads = model::readsMembership(job_.spec);
   if (const model::Role* elastic = reads ? job_.spec.findRole(job_.spec.elastic->role) : nullptr)
-    env.push_back({"TRAINYARD_ELASTIC_SIZE", fmt::to_string(model::toldMembers(job_, *elastic))});
+    env.push_back({"TRAINYARD_ELASTIC_SIZE", fmt::to_string(model::announcedMembers(job_, *elastic))});
   if (!coordinator_.empty()) env.push_back({"TRAINYARD_COORDINATOR", coordinator_});
   for (model::Variable& each :
        frameworkEnvironment({job_, *role, index, groupSize_, coordinator_}, shared_)) {

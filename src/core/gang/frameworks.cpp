@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "model/framework_files.h"
+#include "model/framework_ports.h"
 #include "model/gang_size.h"
-#include "model/given_ports.h"
 #include "model/late_members.h"
 #include "model/membership.h"
 #include "model/process_group.h"
@@ -24,7 +24,7 @@ constexpr int kTorchRestarts = 10;
 
 int membersOf(const model::Job& job, std::string_view name) {
   const Role* role = job.spec.findRole(name);
-  return role == nullptr ? 0 : model::toldMembers(job, *role);
+  return role == nullptr ? 0 : model::announcedMembers(job, *role);
 }
 
 std::optional<int> rankOf(const MemberPlace& place) {
@@ -117,7 +117,8 @@ Environment tensorFlowEnvironment(const MemberPlace& place, std::string_view sha
     }
     return {config(fmt::format("{{{}}}", cluster))};
   }
-  if (model::toldMembers(job) == 1) return {config(fmt::format("{{{}}}", model::tensorFlowCluster(job)))};
+  if (model::announcedMembers(job) == 1)
+    return {config(fmt::format("{{{}}}", model::tensorFlowCluster(job)))};
   return {{"TRAINYARD_TF_CLUSTER", {}, std::string(model::files::kTensorFlowCluster)},
           config("$(TRAINYARD_TF_CLUSTER)")};
 }

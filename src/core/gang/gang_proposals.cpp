@@ -35,7 +35,7 @@ base::WallTime startDeadline(const std::vector<Assignment>& add, base::WallTime 
 }
 
 // More than a status should list. A gang that failed on so many nodes does not fail because of them.
-constexpr std::size_t kMostAvoided = 500;
+constexpr std::size_t kMaxAvoided = 500;
 
 // Adds the failed nodes at the end; each node appears once.
 void avoidToo(std::vector<NodeName>& avoided, const std::vector<NodeName>& failed) {
@@ -43,8 +43,8 @@ void avoidToo(std::vector<NodeName>& avoided, const std::vector<NodeName>& faile
     std::erase(avoided, node);
     avoided.push_back(node);
   }
-  if (avoided.size() <= kMostAvoided) return;
-  avoided.erase(avoided.begin(), avoided.end() - static_cast<std::ptrdiff_t>(kMostAvoided));
+  if (avoided.size() <= kMaxAvoided) return;
+  avoided.erase(avoided.begin(), avoided.end() - static_cast<std::ptrdiff_t>(kMaxAvoided));
 }
 
 model::IndexSet without(const model::IndexSet& from, const std::vector<Assignment>& taken,
@@ -112,11 +112,11 @@ GangRecord recordOfPod(const Job& job, const model::Pod& pod, const Settings& se
                  {{pod.node, pod.member->role, model::IndexSet({pod.member->index})}}, {}, {}, author);
 }
 
-GangRecord proposeMove(const Job& job, std::vector<Assignment> add, const model::ObjectKey& claimant,
+GangRecord proposeMove(const Job& job, std::vector<Assignment> add, const model::ObjectKey& preemptor,
                        const Author& author) {
   GangRecord record =
       propose(job, ProposalKind::kRestart, std::move(add), job.status.gang.placed->assignments, {}, author);
-  record.proposal->movesFor = claimant;
+  record.proposal->movesFor = preemptor;
   return record;
 }
 

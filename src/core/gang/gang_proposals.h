@@ -46,7 +46,7 @@ struct Author {
 // A Restart on other nodes, for the claim of `claimant`. The gang runs on until that claim
 // stands (beginMove()) or is gone (withdrawMove()).
 [[nodiscard]] model::GangRecord proposeMove(const model::Job& job, std::vector<model::Assignment> add,
-                                            const model::ObjectKey& claimant, const Author& author);
+                                            const model::ObjectKey& preemptor, const Author& author);
 [[nodiscard]] model::GangRecord beginMove(const model::Job& job);
 [[nodiscard]] model::GangRecord withdrawMove(const model::Job& job);
 

@@ -11,7 +11,7 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
 #include "core/gang/gang_resize.h"
-#include "core/gang/victims_place.h"
+#include "core/gang/victim_assignment.h"
 #include "core/lifecycle.h"
 #include "model/gang_size.h"
 #include "model/names.h"
@@ -44,7 +44,7 @@ std::string reasonToStopBeforeRelease(const Job& job, const JobFeedback& feedbac
   return {};
 }
 
-struct LostPlace {
+struct LostNode {
   std::string reason;
   std::vector<NodeName> nodes;
   // Not for lack of capacity there. Other nodes, or other victims, would not have helped, as far as is known.
@@ -58,13 +58,13 @@ bool isForCapacity(const std::string& unschedulable) {
 }
 
 // A member that its node refused.
-std::optional<LostPlace> findRefused(const std::vector<Member>& members) {
+std::optional<LostNode> findRefused(const std::vector<Member>& members) {
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
     if (pod == nullptr || pod->phase != model::PodPhase::kFailed) continue;
     if (pod->exit && endedByNode(*pod) != model::FailureClass::kAdmissionRefused) continue;
-    return LostPlace{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
-                     {member.node}};
+    return LostNode{fmt::format("node {} refused pod {}: {}", pod->node, pod->key.name, pod->statusReason),
+                    {member.node}};
   }
   return std::nullopt;
 }
@@ -94,20 +94,20 @@ std::vector<NodeName> nodesNotGiven(const std::vector<Member>& members, const Le
 
 // A released member that can no longer run on its node: the node
 // refused it, is gone, or has been full for too long.
-std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const GangContext& context,
-                                       std::optional<base::WallTime>& wakeAt) {
+std::optional<LostNode> findLostNode(const std::vector<Member>& members, const GangContext& context,
+                                     std::optional<base::WallTime>& wakeAt) {
   if (auto refused = findRefused(members)) return refused;
   for (const Member& member : members) {
     const model::Pod* pod = member.pod;
     if (pod == nullptr)
-      return LostPlace{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
-    if (pod->terminating) return LostPlace{fmt::format("pod {} is being deleted", pod->key.name), {}};
+      return LostNode{fmt::format("member {}-{} was deleted", member.role, member.index), {}};
+    if (pod->terminating) return LostNode{fmt::format("pod {} is being deleted", pod->key.name), {}};
     if (pod->bound()) continue;
     const auto at = context.ledger->find(member.node);
-    if (!at) return LostPlace{fmt::format("node {} is gone", member.node), {member.node}};
+    if (!at) return LostNode{fmt::format("node {} is gone", member.node), {member.node}};
     const model::Node& node = *context.ledger->nodes()[*at].node;
     if (!node.ready || node.unschedulable || node.deleting) {
-      return LostPlace{fmt::format("node {} is no longer schedulable", member.node), {member.node}};
+      return LostNode{fmt::format("node {} is no longer schedulable", member.node), {member.node}};
     }
     if (pod->unschedulableMessage.empty()) continue;
     // A gated pod has this condition, too: its transition is older than the release, or absent. A new leader
@@ -116,7 +116,7 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
         std::max({pod->unschedulableSince, pod->created, context.feedback->released.value_or(pod->created)});
     const base::WallTime patience = since + context.settings->unschedulableGrace;
     if (context.now >= patience) {
-      return LostPlace{
+      return LostNode{
           fmt::format("pod {} was not bound to its node: {}", pod->key.name, pod->unschedulableMessage),
           nodesNotGiven(members, *context.ledger), !isForCapacity(pod->unschedulableMessage)};
     }
@@ -127,8 +127,8 @@ std::optional<LostPlace> findLostPlace(const std::vector<Member>& members, const
 
 // The nodes of released members that are not bound count as failed.
 // If no member was released, no node is at fault.
-LostPlace missedDeadline(const std::vector<Member>& members) {
-  LostPlace lost{"the gang was not complete before its deadline", {}};
+LostNode missedDeadline(const std::vector<Member>& members) {
+  LostNode lost{"the gang was not complete before its deadline", {}};
   for (const Member& member : members) {
     if (member.pod != nullptr && !member.pod->otherGate.empty())
       return {fmt::format("pod {} keeps the scheduling gate {}", member.pod->key.name, member.pod->otherGate),
@@ -142,7 +142,7 @@ LostPlace missedDeadline(const std::vector<Member>& members) {
   return lost;
 }
 
-GangStep abort(const Job& job, const LostPlace& lost, const GangContext& context) {
+GangStep abort(const Job& job, const LostNode& lost, const GangContext& context) {
   GangStep step;
   step.record =
       abortProposal(job, lost.reason, lost.nodes, context.now, *context.settings, lost.isUnbindable);
@@ -227,7 +227,7 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
 // Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
 // that are gone or not there yet. (Lost: their pods only. A gang that was suspended, or that restarted,
 // just when it was to be preempted defeated the claim.)
-void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& leaving) {
+void addAssignments(const Proposal& claim, const GangContext& context, LeavingCapacity& leaving) {
   std::set<const Job*> gangs;
   std::set<std::string_view> named;
   for (const model::Victim& victim : claim.victims) {
@@ -249,8 +249,8 @@ void addPlaces(const Proposal& claim, const GangContext& context, LeavingRoom& l
     const auto at = context.ledger->find(node);
     if (!at) continue;
     context.ledger->forEachHolding(*at, [&](const Ledger::Holding& holding) {
-      const bool isPlaces = holding.pod == nullptr && holding.job != nullptr;
-      if (isPlaces && whole.contains(holding.job->uid)) leaving.places[node].add(holding.amount);
+      const bool isAssignment = holding.pod == nullptr && holding.job != nullptr;
+      if (isAssignment && whole.contains(holding.job->uid)) leaving.assigned[node].add(holding.amount);
     });
   }
 }
@@ -270,9 +270,9 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
   if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
   // A pod with a foreign scheduling gate cannot be bound, even with free capacity: no pod is evicted for it.
   if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
-  LeavingRoom leaving;
+  LeavingCapacity leaving;
   for (const model::Pod* victim : victims) leaving.pods[victim->node].add(victim->shape.requests);
-  addPlaces(*job.status.gang.proposal, context, leaving);
+  addAssignments(*job.status.gang.proposal, context, leaving);
   const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs, leaving);
   switch (barrier.verdict) {
     case BarrierVerdict::kPass: return std::nullopt;
@@ -298,8 +298,8 @@ bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
 // deleted; otherwise it would still have the place after they are gone.
 bool isBusy(const model::Pod& pod, const GangContext& context) {
   if (!pod.member || context.others == nullptr) return false;
-  const auto told = context.others->find({pod.key.ns, pod.member->jobName});
-  return told != context.others->end() && told->second.busy;
+  const auto feedbackAt = context.others->find({pod.key.ns, pod.member->jobName});
+  return feedbackAt != context.others->end() && feedbackAt->second.busy;
 }
 
 // The first new member with a foreign scheduling gate.
@@ -319,7 +319,7 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
       return abort(job,
                    {fmt::format("pod {} keeps the scheduling gate {}", held->key.name, held->otherGate), {}},
                    context);
-    LostPlace lost{"the victims did not terminate in time", {}};
+    LostNode lost{"the victims did not terminate in time", {}};
     for (const model::Pod* victim : victims) lost.nodes.push_back(victim->node);
     return abort(job, lost, context);
   }
@@ -342,8 +342,8 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
 bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
   if (context.others == nullptr) return false;
   for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
-    const auto told = context.others->find({pod.ns, pod.name.substr(0, dash)});
-    if (told != context.others->end() && told->second.writing) return true;
+    const auto feedbackAt = context.others->find({pod.ns, pod.name.substr(0, dash)});
+    if (feedbackAt != context.others->end() && feedbackAt->second.writing) return true;
   }
   return false;
 }
@@ -352,7 +352,7 @@ bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
 // written. If the claim took that place, a queue could exceed its quota. Null if there is none.
 const model::Victim* notGivenUp(const Proposal& claim, const GangContext& context) {
   for (const model::Victim& victim : claim.victims) {
-    const VictimsPlace place = placeOf(victim, *context.pods, *context.jobs);
+    const VictimAssignment place = placeOf(victim, *context.pods, *context.jobs);
     if (place.gang != nullptr && !place.givenUp) return &victim;
     if (isBeingWritten(victim.pod, context)) return &victim;
   }
@@ -376,7 +376,7 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty()) {
     return abort(job, {stop, {}}, context);
   }
-  if (GangStep step = tellWhoStays(job, pods, context); !step.actions.empty()) return step;
+  if (GangStep step = notifyStayingMembers(job, pods, context); !step.actions.empty()) return step;
   Removal removal(*context.ledger, *context.settings, context.now);
   for (const Member& member : removedMembers(job, proposal, pods)) {
     if (member.pod != nullptr) removal.remove(*member.pod);
@@ -439,7 +439,7 @@ GangStep stepProposal(const Job& job, const JobPods& pods, const GangContext& co
   GangStep step;
   if (released) {
     std::optional<base::WallTime> wakeAt;
-    if (const auto lost = findLostPlace(members, context, wakeAt)) return abort(job, *lost, context);
+    if (const auto lost = findLostNode(members, context, wakeAt)) return abort(job, *lost, context);
     step = releaseGated(members);
     step.wakeAt = wakeAt;
   } else if (all([](const Member& m) { return m.pod != nullptr; })) {

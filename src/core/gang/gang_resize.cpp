@@ -10,9 +10,9 @@
 #include "core/resize.h"
 #include "model/gang_size.h"
 #include "model/membership.h"
+#include "model/message_text.h"
 #include "model/process_group.h"
 #include "model/tensorflow_cluster.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -34,13 +34,13 @@ int countOf(const std::vector<Assignment>& assignments, const std::string& role)
 }
 
 // Joins both lists; members of one role on one node become one entry.
-std::vector<Assignment> joined(std::vector<Assignment> places, const std::vector<Assignment>& more) {
+std::vector<Assignment> joined(std::vector<Assignment> assignments, const std::vector<Assignment>& more) {
   for (const Assignment& each : more) {
-    const auto same = std::find_if(places.begin(), places.end(), [&](const Assignment& place) {
+    const auto same = std::find_if(assignments.begin(), assignments.end(), [&](const Assignment& place) {
       return place.node == each.node && place.role == each.role;
     });
-    if (same == places.end()) {
-      places.push_back(each);
+    if (same == assignments.end()) {
+      assignments.push_back(each);
       continue;
     }
     std::vector<int> indices = same->indices.values();
@@ -48,11 +48,11 @@ std::vector<Assignment> joined(std::vector<Assignment> places, const std::vector
     std::sort(indices.begin(), indices.end());
     same->indices = model::IndexSet(std::move(indices));
   }
-  return places;
+  return assignments;
 }
 
 // All that is placed except the leaving members, as of one epoch.
-std::vector<Assignment> placesWithout(const Job& job, const std::vector<Assignment>& leaving) {
+std::vector<Assignment> assignmentsWithout(const Job& job, const std::vector<Assignment>& leaving) {
   std::vector<Assignment> kept;
   for (const Assignment& each : job.status.gang.placed->assignments) {
     std::vector<int> indices;
@@ -79,7 +79,7 @@ GangStep tell(const std::vector<Member>& members) {
   GangStep step;
   for (const Member& member : members) {
     if (member.pod == nullptr || member.pod->finished() || member.pod->terminating) continue;
-    step.actions.emplace_back(TellMember{member.pod->key, member.pod->uid});
+    step.actions.emplace_back(NotifyMember{member.pod->key, member.pod->uid});
   }
   return step;
 }
@@ -97,7 +97,7 @@ std::string whyNotJoin(const Verdict& verdict) {
 
 // If the templates change while the gang is not suspended, only its size can have been edited. Once a member
 // is released, it costs less to complete the resize first.
-bool asksAnew(const Job& job, const std::vector<Member>& joining) {
+bool sizeRequestedAgain(const Job& job, const std::vector<Member>& joining) {
   const Proposal& proposal = *job.status.gang.proposal;
   const bool same = proposal.generation == job.generation || proposal.templateHash == job.spec.templateHash;
   return !same && !job.spec.run.suspend && std::none_of(joining.begin(), joining.end(), [](const Member& m) {
@@ -150,21 +150,21 @@ std::chrono::seconds timeToLeave(const model::JobSpec& spec, const Settings& set
 }
 
 GangRecord proposeGrow(const Job& job, std::vector<Assignment> add, const Author& author) {
-  if (resizeWay(job.spec) != ResizeWay::kAnew)
+  if (resizeMethod(job.spec) != ResizeMethod::kByRestart)
     return propose(job, ProposalKind::kGrow, std::move(add), {}, {}, author);
-  return propose(job, ProposalKind::kRestart, joined(placesWithout(job, {}), add),
+  return propose(job, ProposalKind::kRestart, joined(assignmentsWithout(job, {}), add),
                  job.status.gang.placed->assignments, {}, author);
 }
 
 GangRecord proposeShrink(const Job& job, std::vector<Assignment> remove,
-                         const std::optional<model::ObjectKey>& claimant, const Author& author) {
-  const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
-  std::vector<Assignment> add = anew ? placesWithout(job, remove) : std::vector<Assignment>{};
-  if (anew) remove = job.status.gang.placed->assignments;
-  GangRecord record = propose(job, anew ? ProposalKind::kRestart : ProposalKind::kShrink, std::move(add),
+                         const std::optional<model::ObjectKey>& preemptor, const Author& author) {
+  const bool byRestart = resizeMethod(job.spec) == ResizeMethod::kByRestart;
+  std::vector<Assignment> add = byRestart ? assignmentsWithout(job, remove) : std::vector<Assignment>{};
+  if (byRestart) remove = job.status.gang.placed->assignments;
+  GangRecord record = propose(job, byRestart ? ProposalKind::kRestart : ProposalKind::kShrink, std::move(add),
                               std::move(remove), {}, author);
-  record.proposal->movesFor = claimant;
-  if (!anew) record.proposal->deadline = author.now + timeToLeave(job.spec, *author.settings);
+  record.proposal->movesFor = preemptor;
+  if (!byRestart) record.proposal->deadline = author.now + timeToLeave(job.spec, *author.settings);
   return record;
 }
 
@@ -180,19 +180,19 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
   if (job.status.gang.proposal->phase == ProposalPhase::kReleasing) {
     // A job that is deleted needs no notification, and a member that refuses it must not hold the deletion. A
     // suspended job is notified: it may be resumed before the suspension takes effect.
-    if (!job.deleting && !context.feedback->membersTold) {
+    if (!job.deleting && !context.feedback->membersNotified) {
       GangStep step = tell(before);
       if (!step.actions.empty()) return step;
     }
     return commit(mergeProposal(job));
   }
   std::string why = whyNotJoin(judge(job, before));
-  if (why.empty() && asksAnew(job, joining)) why = "another size was requested meanwhile";
+  if (why.empty() && sizeRequestedAgain(job, joining)) why = "another size was requested meanwhile";
   if (!why.empty()) return commit(abortProposal(job, why, {}, context.now, *context.settings));
   const bool bound = std::all_of(joining.begin(), joining.end(),
                                  [](const Member& m) { return m.pod != nullptr && m.pod->bound(); });
   if (!bound) return std::nullopt;
-  if (resizeWay(job.spec) != ResizeWay::kTold) return commit(mergeProposal(job));
+  if (resizeMethod(job.spec) != ResizeMethod::kNotified) return commit(mergeProposal(job));
   GangRecord record = job.status.gang;
   record.proposal->phase = ProposalPhase::kReleasing;
   // The time to notify the other members.
@@ -201,9 +201,10 @@ std::optional<GangStep> stepGrow(const Job& job, const std::vector<Member>& join
   return commit(std::move(record));
 }
 
-GangStep tellWhoStays(const Job& job, const JobPods& pods, const GangContext& context) {
+GangStep notifyStayingMembers(const Job& job, const JobPods& pods, const GangContext& context) {
   const bool replaces = job.status.gang.proposal->kind == ProposalKind::kReplace;
-  if (!replaces || job.deleting || resizeWay(job.spec) != ResizeWay::kTold || context.feedback->membersTold)
+  if (!replaces || job.deleting || resizeMethod(job.spec) != ResizeMethod::kNotified ||
+      context.feedback->membersNotified)
     return {};
   const Parts parts = partsOf(job, pods);
   GangStep step = tell(parts.staying);
@@ -216,13 +217,13 @@ GangStep stepShrink(const Job& job, const JobPods& pods, const GangContext& cont
   const Parts parts = partsOf(job, pods);
   const bool over = job.deleting || job.spec.run.suspend;
   if (over || judge(job, parts.staying).outcome != Outcome::kRunning) return commit(mergeProposal(job));
-  const bool told = resizeWay(job.spec) == ResizeWay::kTold;
-  if (told && !context.feedback->membersTold) {
+  const bool notified = resizeMethod(job.spec) == ResizeMethod::kNotified;
+  if (notified && !context.feedback->membersNotified) {
     GangStep step = tell(parts.staying);
     for (Action& each : tell(parts.leaving).actions) step.actions.push_back(std::move(each));
     if (!step.actions.empty()) return step;
   }
-  const bool timeIsOver = !told || context.now >= proposal.deadline;
+  const bool timeIsOver = !notified || context.now >= proposal.deadline;
   Removal removal(*context.ledger, *context.settings, context.now);
   bool anyLeft = false;
   for (const Member& member : parts.leaving) {
@@ -246,9 +247,9 @@ std::optional<JobEvent> resizeEnded(const Job& job, const GangRecord& after) {
     return JobEvent{
         true, "ResizeFailed",
         fmt::format("{}: {}",
-                    resize->anew ? "it could not start with its new size, and waits again"
-                                 : fmt::format("it keeps its {} of role {}",
-                                               model::counted(resize->from, "member"), resize->role),
+                    resize->byRestart ? "it could not start with its new size, and waits again"
+                                      : fmt::format("it keeps its {} of role {}",
+                                                    model::counted(resize->from, "member"), resize->role),
                     after.proposal->abortReason)};
   }
   if (!was || after.proposal || !after.placed) return std::nullopt;

@@ -15,7 +15,7 @@ struct Resize {
   std::string role;
   int from = 0;
   int to = 0;
-  bool anew = false;  // by a restart
+  bool byRestart = false;  // by a restart
   friend bool operator==(const Resize&, const Resize&) = default;
 };
 
@@ -34,7 +34,7 @@ struct Resize {
 [[nodiscard]] model::GangRecord proposeGrow(const model::Job& job, std::vector<model::Assignment> add,
                                             const Author& author);
 [[nodiscard]] model::GangRecord proposeShrink(const model::Job& job, std::vector<model::Assignment> remove,
-                                              const std::optional<model::ObjectKey>& claimant,
+                                              const std::optional<model::ObjectKey>& preemptor,
                                               const Author& author);
 [[nodiscard]] model::GangRecord beginShrink(const model::Job& job, const Author& author);
 
@@ -57,7 +57,8 @@ struct Resize {
                                                const JobPods& pods, const GangContext& context);
 // Notifies the staying members before lost ones are replaced. All members then agree on the generation (ports
 // depend on it: launch/member_environment.h), also those that missed an earlier notification.
-[[nodiscard]] GangStep tellWhoStays(const model::Job& job, const JobPods& pods, const GangContext& context);
+[[nodiscard]] GangStep notifyStayingMembers(const model::Job& job, const JobPods& pods,
+                                            const GangContext& context);
 [[nodiscard]] GangStep stepShrink(const model::Job& job, const JobPods& pods, const GangContext& context);
 
 // The event if the step ends a resize, successfully or not.

@@ -14,8 +14,8 @@ namespace {
 using model::Job;
 
 // The capacity that becomes free once these members are gone.
-NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Ledger& ledger) {
-  NodeAmounts room;
+NodeAmounts capacityOf(const Job& job, const std::vector<Member>& members, const Ledger& ledger) {
+  NodeAmounts capacity;
   for (const Member& member : members) {
     const model::Role* role = job.spec.findRole(member.role);
     const bool counted = member.pod != nullptr && !member.pod->finished();
@@ -23,9 +23,9 @@ NodeAmounts roomOf(const Job& job, const std::vector<Member>& members, const Led
     if (!at || role == nullptr) continue;
     // A member that succeeded holds nothing beyond what its pod still holds.
     if (member.succeeded && !counted) continue;
-    room.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
+    capacity.emplace_back(*at, counted ? member.pod->shape.requests : role->shape.requests);
   }
-  return room;
+  return capacity;
 }
 
 PlaceRequest requestFor(const Job& job, const std::vector<Member>& members) {
@@ -63,35 +63,38 @@ std::vector<model::Assignment> stayingOf(const std::vector<Member>& members,
 }
 
 // All members, including those that stay, get one type of GPU. A gang that has two already may keep both.
-std::optional<Placement> findAlike(const PlaceRequest& request, const std::vector<model::Assignment>& staying,
-                                   const Ground& ground) {
+std::optional<Placement> findOnSameType(const PlaceRequest& request,
+                                        const std::vector<model::Assignment>& staying,
+                                        const PlacementScope& placementScope) {
   const auto find = [&](const PlaceRequest& asked) {
-    return findPlaces(asked, ground.ledger, ground.domains);
+    return findPlacement(asked, placementScope.ledger, placementScope.domains);
   };
-  if (ground.types == nullptr || ground.types->straddles(*request.job, staying)) return find(request);
-  return placeOnOneType(request, *ground.types, find, staying);
+  if (placementScope.types == nullptr || placementScope.types->straddles(*request.job, staying))
+    return find(request);
+  return placeOnOneType(request, *placementScope.types, find, staying);
 }
 
 // Nodes that the new places must avoid because of the gang's quota; an empty list if no node is permitted.
 // Nothing if the quota permits the places. Capacity that the gang gives up needs no new quota.
 std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
-                                                        const std::vector<model::Assignment>& places,
+                                                        const std::vector<model::Assignment>& assignments,
                                                         const std::vector<model::Assignment>& replaced,
                                                         const QueueTree& queues) {
-  QueueTree::Amounts more = queues.heldBy(job, places);
+  QueueTree::Amounts more = queues.heldBy(job, assignments);
   const QueueTree::Amounts less = queues.heldBy(job, replaced);
   for (std::size_t d = 0; d < more.size(); ++d) more[d] = std::max<std::int64_t>(more[d] - less[d], 0);
   const QueueTree::Index queue = queues.queueOf(job);
   auto beyond = queues.beyondLimit(queue, more);
-  if (!beyond) beyond = queues.beyondLimitYet(queue, more);
+  if (!beyond) beyond = queues.beyondLimitWithLeaving(queue, more);
   if (!beyond && !model::chargedPreemptible(job)) beyond = queues.beyondNonPreemptible(queue, more);
   if (!beyond) return std::nullopt;
   return queues.nodesOfType(beyond->dimension);
 }
 
-std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>& members,
-                                       const std::vector<Member>& replaced,
-                                       const std::vector<Member>& leaving, const Ground& ground) {
+std::optional<Placement> findPlacementFor(const Job& job, const std::vector<Member>& members,
+                                          const std::vector<Member>& replaced,
+                                          const std::vector<Member>& leaving,
+                                          const PlacementScope& placementScope) {
   PlaceRequest request = requestFor(job, replaced);
   const std::vector<model::Assignment> staying = stayingOf(members, leaving);
   const std::vector<model::Assignment> left = assignmentsOf(leaving);
@@ -102,10 +105,10 @@ std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>
     auto placement = avoidingAsPossible(failed, [&](std::vector<model::NodeName> avoided) {
       request.avoidNodes = std::move(avoided);
       request.avoidNodes.insert(request.avoidNodes.end(), barred.begin(), barred.end());
-      return findAlike(request, staying, ground);
+      return findOnSameType(request, staying, placementScope);
     });
     if (!placement) return std::nullopt;
-    const auto off = beyondQuota(job, placement->assignments, left, ground.queues);
+    const auto off = beyondQuota(job, placement->assignments, left, placementScope.queues);
     if (!off) return placement;
     if (off->empty()) return std::nullopt;
     barred.insert(barred.end(), off->begin(), off->end());
@@ -113,13 +116,14 @@ std::optional<Placement> findPlacesFor(const Job& job, const std::vector<Member>
 }
 
 // Finds places for `replaced`, with the capacity that the members of `leaving` give up.
-std::optional<Placement> findNewPlaces(const Job& job, const std::vector<Member>& members,
-                                       const std::vector<Member>& replaced,
-                                       const std::vector<Member>& leaving, const Ground& ground) {
-  const NodeAmounts room = roomOf(job, leaving, ground.ledger);
-  WhatIf gone(ground.ledger);
-  gone.release(room);
-  return findPlacesFor(job, members, replaced, leaving, ground);
+std::optional<Placement> findNewPlacement(const Job& job, const std::vector<Member>& members,
+                                          const std::vector<Member>& replaced,
+                                          const std::vector<Member>& leaving,
+                                          const PlacementScope& placementScope) {
+  const NodeAmounts capacity = capacityOf(job, leaving, placementScope.ledger);
+  WhatIf gone(placementScope.ledger);
+  gone.release(capacity);
+  return findPlacementFor(job, members, replaced, leaving, placementScope);
 }
 
 // The remaining members if the gang goes on without the
@@ -161,18 +165,18 @@ std::vector<Member> together(std::vector<Member> members, const std::vector<Memb
 //   lost ones are the last   the gang shrinks by them
 //   there are holes          the last survivors end, and the holes are filled on their places
 //   it has to restart        it restarts as a whole, with as many members as remain
-std::optional<Replacement> goOnWithFewer(const Job& job, const std::vector<Member>& members,
-                                         const std::vector<Member>& lost, bool whole, const Ground& ground,
-                                         const Author& author) {
+std::optional<Replacement> continueWithFewer(const Job& job, const std::vector<Member>& members,
+                                             const std::vector<Member>& lost, bool whole,
+                                             const PlacementScope& placementScope, const Author& author) {
   const auto survivors = survivorsOf(job, members, lost);
   if (!survivors) return std::nullopt;
   Replacement replacement;
-  if (whole || resizeWay(job.spec) == ResizeWay::kAnew) {
+  if (whole || resizeMethod(job.spec) == ResizeMethod::kByRestart) {
     const std::vector<Member> fewer = together(survivors->staying, survivors->holes);
-    auto planned = findNewPlaces(job, members, fewer, members, ground);
+    auto planned = findNewPlacement(job, members, fewer, members, placementScope);
     if (!planned) return std::nullopt;
-    replacement.places = std::move(planned->assignments);
-    replacement.record = propose(job, model::ProposalKind::kRestart, replacement.places,
+    replacement.assignments = std::move(planned->assignments);
+    replacement.record = propose(job, model::ProposalKind::kRestart, replacement.assignments,
                                  job.status.gang.placed->assignments, {}, author);
     return replacement;
   }
@@ -181,29 +185,29 @@ std::optional<Replacement> goOnWithFewer(const Job& job, const std::vector<Membe
     return replacement;
   }
   const std::vector<Member> leaving = together(lost, survivors->displaced);
-  auto planned = findNewPlaces(job, members, survivors->holes, leaving, ground);
+  auto planned = findNewPlacement(job, members, survivors->holes, leaving, placementScope);
   if (!planned) return std::nullopt;
-  replacement.places = std::move(planned->assignments);
-  replacement.record =
-      propose(job, model::ProposalKind::kReplace, replacement.places, assignmentsOf(leaving), {}, author);
+  replacement.assignments = std::move(planned->assignments);
+  replacement.record = propose(job, model::ProposalKind::kReplace, replacement.assignments,
+                               assignmentsOf(leaving), {}, author);
   return replacement;
 }
 
 }  // namespace
 
 Replacement replaceLost(const Job& job, const std::vector<Member>& members, const std::vector<Member>& lost,
-                        const Ground& ground, const Author& author) {
+                        const PlacementScope& placementScope, const Author& author) {
   const bool whole = job.spec.failure.scope == model::RestartScope::kGang;
   const std::vector<Member>& replaced = whole ? members : lost;
   Replacement replacement;
-  if (auto planned = findNewPlaces(job, members, replaced, replaced, ground)) {
-    replacement.places = std::move(planned->assignments);
-  } else if (auto fewer = goOnWithFewer(job, members, lost, whole, ground, author)) {
+  if (auto planned = findNewPlacement(job, members, replaced, replaced, placementScope)) {
+    replacement.assignments = std::move(planned->assignments);
+  } else if (auto fewer = continueWithFewer(job, members, lost, whole, placementScope, author)) {
     return std::move(*fewer);
   }
-  const bool restart = whole || replacement.places.empty();
+  const bool restart = whole || replacement.assignments.empty();
   replacement.record = propose(
-      job, restart ? model::ProposalKind::kRestart : model::ProposalKind::kReplace, replacement.places,
+      job, restart ? model::ProposalKind::kRestart : model::ProposalKind::kReplace, replacement.assignments,
       restart ? job.status.gang.placed->assignments : assignmentsOf(replaced), {}, author);
   return replacement;
 }

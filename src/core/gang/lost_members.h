@@ -15,7 +15,7 @@
 namespace trainyard::core {
 
 // Where new places are searched, and the limits that they must meet.
-struct Ground {
+struct PlacementScope {
   Ledger& ledger;
   const Domains& domains;
   const QueueTree& queues;
@@ -25,7 +25,7 @@ struct Ground {
 struct Replacement {
   model::GangRecord record;
   // The places of record.proposal->add; empty if none fit, or nothing is added.
-  std::vector<model::Assignment> places;
+  std::vector<model::Assignment> assignments;
 };
 
 // Restarts the whole gang, or replaces the lost members only, on places planned now, with the capacity that
@@ -34,7 +34,7 @@ struct Replacement {
 // gang goes on with the remaining ones if they are enough (spec.elastic.minReplicas, gang.minAvailable).
 // Every other gang becomes pending again: a few members alone would hold GPUs for nothing.
 [[nodiscard]] Replacement replaceLost(const model::Job& job, const std::vector<Member>& members,
-                                      const std::vector<Member>& lost, const Ground& ground,
+                                      const std::vector<Member>& lost, const PlacementScope& placementScope,
                                       const Author& author);
 
 }  // namespace trainyard::core

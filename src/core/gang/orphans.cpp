@@ -28,7 +28,7 @@ std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
         std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
                          [](const auto& each, const auto& wanted) { return each->key < wanted; });
     const bool exists = job != snapshot.jobs.end() && (*job)->key == key;
-    if (exists && model::leftToOthers(**job)) continue;
+    if (exists && model::managedByOther(**job)) continue;
     disowned.push_back({pod->key, pod->uid});
   }
   return disowned;

@@ -23,7 +23,7 @@ using model::Pod;
 using model::ProposalPhase;
 
 enum class Standing {
-  kStranger,
+  kForeign,
   kMember,
   kOwnRecord,  // the pod of a single-pod job without a written record
   kUnknown,    // the view is older than the pod
@@ -32,7 +32,7 @@ enum class Standing {
 };
 
 struct Membership {
-  Standing standing = Standing::kStranger;
+  Standing standing = Standing::kForeign;
   const model::Job* job = nullptr;
   const NodeName* node = nullptr;  // for kMember
 };
@@ -120,7 +120,7 @@ FilterDecision filterMember(const Membership& member, const Pod& pod,
 
 // Whole free nodes are the scarcest resource of a GPU cluster: breaking one up is the last choice, a perfect
 // fit the first.
-int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
+int foreignPodScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
   const std::int64_t left = free - wanted;
   if (total <= 0 || left < 0) return 0;
   if (left == 0) return kMaxScore - 1;
@@ -130,12 +130,12 @@ int strangerScore(std::int64_t wanted, std::int64_t free, std::int64_t total) {
 }
 
 // The free capacity of single nodes for one foreign pod.
-class StrangerRoom {
+class ForeignPodChecker {
  public:
-  StrangerRoom(const GuardView& view, const Holds& holds, const Pod& pod)
+  ForeignPodChecker(const GuardView& view, const Holds& holds, const Pod& pod)
       : view_(view), holds_(holds), pod_(pod), own_(holds.find(pod.uid)) {}
 
-  struct Room {
+  struct NodeCheck {
     const GuardNode* node = nullptr;
     std::int64_t freeGpus = 0;
     std::optional<GuardReason> refusal = std::nullopt;
@@ -143,48 +143,48 @@ class StrangerRoom {
   };
 
   // Common cases need no copy of a Resources.
-  Room look(std::string_view name) {
-    Room room{.node = view_.findNode(name)};
-    if (room.node == nullptr) {
-      room.refusal = GuardReason::kUnknownNode;
-      return room;
+  NodeCheck look(std::string_view name) {
+    NodeCheck check{.node = view_.findNode(name)};
+    if (check.node == nullptr) {
+      check.refusal = GuardReason::kUnknownNode;
+      return check;
     }
-    const model::Resources& free = room.node->free;
-    room.freeGpus = room.node->freeGpus;
-    if (room.node->reserved) {
-      lookAtReservations(name, free, room);
-    } else if (room.node->running && !free.covers(pod_.shape.requests)) {
-      lookAtRunning(free, room);
+    const model::Resources& free = check.node->free;
+    check.freeGpus = check.node->freeGpus;
+    if (check.node->reserved) {
+      lookAtReservations(name, free, check);
+    } else if (check.node->running && !free.covers(pod_.shape.requests)) {
+      lookAtRunning(free, check);
     }
-    return room;
+    return check;
   }
 
  private:
-  void lookAtReservations(std::string_view name, const model::Resources& free, Room& room) {
-    if (free.covers(pod_.shape.requests)) return lookAtHolds(name, free, room);
-    room.refusal = GuardReason::kReserved;
-    room.lacking = &free;
+  void lookAtReservations(std::string_view name, const model::Resources& free, NodeCheck& check) {
+    if (free.covers(pod_.shape.requests)) return lookAtHolds(name, free, check);
+    check.refusal = GuardReason::kReserved;
+    check.lacking = &free;
   }
 
-  void lookAtRunning(const model::Resources& free, Room& room) {
+  void lookAtRunning(const model::Resources& free, NodeCheck& check) {
     scratch_ = free;
-    scratch_.add(room.node->leaving);
+    scratch_.add(check.node->leaving);
     if (scratch_.covers(pod_.shape.requests)) return;
-    room.refusal = GuardReason::kRunning;
-    room.lacking = &free;
+    check.refusal = GuardReason::kRunning;
+    check.lacking = &free;
   }
 
-  void lookAtHolds(std::string_view name, const model::Resources& free, Room& room) {
+  void lookAtHolds(std::string_view name, const model::Resources& free, NodeCheck& check) {
     const model::Resources* held = holds_.on(name);
     if (held == nullptr) return;
     model::Resources left = free;
     left.subtract(*held);
     if (own_ != nullptr && own_->node.str() == name) left.add(own_->requests);
-    room.freeGpus = left.gpus();
+    check.freeGpus = left.gpus();
     scratch_ = std::move(left);
     if (scratch_.covers(pod_.shape.requests)) return;
-    room.refusal = GuardReason::kHeld;
-    room.lacking = &scratch_;
+    check.refusal = GuardReason::kHeld;
+    check.lacking = &scratch_;
   }
 
   const GuardView& view_;
@@ -200,10 +200,10 @@ class RefusalTexts {
  public:
   RefusalTexts(FilterDecision& decision, const Pod& pod) : decision_(decision), pod_(pod) {}
 
-  void refuse(std::string_view name, const StrangerRoom::Room& room) {
-    const GuardReason reason = *room.refusal;
+  void refuse(std::string_view name, const ForeignPodChecker::NodeCheck& check) {
+    const GuardReason reason = *check.refusal;
     ++decision_.refusedBy[static_cast<std::size_t>(reason)];
-    decision_.refused.push_back({name, textFor(reason, room)});
+    decision_.refused.push_back({name, textFor(reason, check)});
   }
 
   void refuseNotTheBest(std::string_view name) {
@@ -215,25 +215,25 @@ class RefusalTexts {
   // The last element is the index of the lacking GPU resource; -1: none.
   using Numbers = std::tuple<GuardReason, std::int64_t, std::int64_t, std::ptrdiff_t>;
 
-  std::string_view textFor(GuardReason reason, const StrangerRoom::Room& room) {
-    if (room.lacking == nullptr) return plain(reason);
+  std::string_view textFor(GuardReason reason, const ForeignPodChecker::NodeCheck& check) {
+    if (check.lacking == nullptr) return plain(reason);
     const model::Resources& requests = pod_.shape.requests;
     // GPUs first: users wait for them most.
     const auto& gpus = model::gpuResources();
     const auto lacks = [&](const std::string& name) {
-      return requests.extended(name) > std::max<std::int64_t>(room.lacking->extended(name), 0);
+      return requests.extended(name) > std::max<std::int64_t>(check.lacking->extended(name), 0);
     };
     if (const auto gpu = std::find_if(gpus.begin(), gpus.end(), lacks); gpu != gpus.end()) {
       const std::int64_t wanted = requests.extended(*gpu);
-      const std::int64_t free = room.lacking->extended(*gpu);
-      const GuardNode& node = *room.node;
+      const std::int64_t free = check.lacking->extended(*gpu);
+      const GuardNode& node = *check.node;
       const std::int64_t beside = reason == GuardReason::kRunning ? node.runningGpus : node.reservedGpus;
       return remember({reason, free, beside, gpu - gpus.begin()}, [&] {
         return fmt::format("trainyard: needs {} {}, has {} free beside {} {}", wanted, *gpu,
                            std::max<std::int64_t>(free, 0), beside, holders(reason));
       });
     }
-    const auto lacking = room.lacking->shortfallFor(requests);
+    const auto lacking = check.lacking->shortfallFor(requests);
     const std::string_view resource = lacking ? std::string_view(lacking->resource) : "capacity";
     const auto [at, added] = byResource_.try_emplace({reason, std::string(resource)});
     if (added) {
@@ -284,27 +284,27 @@ struct Choice {
   }
 };
 
-FilterDecision filterStranger(const GuardView& view, const Holds& holds, const Pod& pod,
-                              std::span<const std::string_view> names) {
+FilterDecision filterForeignPod(const GuardView& view, const Holds& holds, const Pod& pod,
+                                std::span<const std::string_view> names) {
   FilterDecision decision;
   decision.accepted.reserve(names.size());
   RefusalTexts texts(decision, pod);
-  StrangerRoom rooms(view, holds, pod);
+  ForeignPodChecker checker(view, holds, pod);
   const std::int64_t wanted = pod.shape.requests.gpus();
   std::optional<Choice> best;
   std::vector<std::string_view> reserved;
   for (const std::string_view name : names) {
-    const StrangerRoom::Room room = rooms.look(name);
-    if (room.refusal) {
-      texts.refuse(name, room);
+    const ForeignPodChecker::NodeCheck check = checker.look(name);
+    if (check.refusal) {
+      texts.refuse(name, check);
       continue;
     }
     decision.accepted.push_back(name);
-    if (room.node->reserved) reserved.push_back(name);
-    const std::int64_t left = room.freeGpus - wanted;
+    if (check.node->reserved) reserved.push_back(name);
+    const std::int64_t left = check.freeGpus - wanted;
     // By the guard's older view the pod does not fit, so nothing is held there.
     if (left < 0) continue;
-    const Choice choice{name, strangerScore(wanted, room.freeGpus, room.node->gpus), left};
+    const Choice choice{name, foreignPodScore(wanted, check.freeGpus, check.node->gpus), left};
     if (!best || choice.betterThan(*best)) best = choice;
   }
   if (!best) return decision;
@@ -322,7 +322,7 @@ FilterDecision filterStranger(const GuardView& view, const Holds& holds, const P
   return decision;
 }
 
-bool knowsOfGpus(const Pod& pod) { return pod.shape.requests.gpus() > 0; }
+bool requestsGpus(const Pod& pod) { return pod.shape.requests.gpus() > 0; }
 
 FilterDecision acceptAll(std::span<const std::string_view> names) {
   FilterDecision decision;
@@ -332,9 +332,9 @@ FilterDecision acceptAll(std::span<const std::string_view> names) {
 
 // Returns true if the pod only claims to be a member: it never was one, and the operator does not delete it.
 // A pod of a former record is the operator's to delete, not kube-scheduler's.
-bool onlySaysSo(const Membership& member, const Pod& pod) {
+bool onlyClaimsMembership(const Membership& member, const Pod& pod) {
   if (member.job == nullptr) return false;
-  if (model::leftToOthers(*member.job)) return true;
+  if (model::managedByOther(*member.job)) return true;
   if (member.standing == Standing::kUnknown) return !namedAsMember(pod, *member.job);
   return member.standing == Standing::kNotRecorded && !wasMember(pod, *member.job);
 }
@@ -382,9 +382,9 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
     case Standing::kMember: return filterMember(member, pod, names);
     // Without a record it gets unreserved capacity only: a paused former leader may have created it.
     case Standing::kOwnRecord:
-    case Standing::kStranger: break;
+    case Standing::kForeign: break;
   }
-  return knowsOfGpus(pod) ? filterStranger(view, holds, pod, names) : acceptAll(names);
+  return requestsGpus(pod) ? filterForeignPod(view, holds, pod, names) : acceptAll(names);
 }
 
 std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod& pod,
@@ -396,14 +396,14 @@ std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod
                    [&](std::string_view name) { return name == member.node->str() ? kMaxScore : 0; });
     return scores;
   }
-  if (member.standing != Standing::kStranger || !knowsOfGpus(pod)) return scores;
+  if (member.standing != Standing::kForeign || !requestsGpus(pod)) return scores;
 
   const Hold* own = holds.find(pod.uid);
-  StrangerRoom rooms(view, holds, pod);
+  ForeignPodChecker checker(view, holds, pod);
   std::transform(names.begin(), names.end(), scores.begin(), [&](std::string_view name) {
     if (own != nullptr && own->node.str() == name) return kMaxScore;
-    const StrangerRoom::Room room = rooms.look(name);
-    return room.refusal ? 0 : strangerScore(pod.shape.requests.gpus(), room.freeGpus, room.node->gpus);
+    const ForeignPodChecker::NodeCheck check = checker.look(name);
+    return check.refusal ? 0 : foreignPodScore(pod.shape.requests.gpus(), check.freeGpus, check.node->gpus);
   });
   return scores;
 }
@@ -411,7 +411,7 @@ std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod
 std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
                              std::span<const PreemptionCandidate> candidates) {
   std::vector<bool> allowed(candidates.size(), false);
-  if (membershipOf(view, pod).standing != Standing::kStranger) return allowed;
+  if (membershipOf(view, pod).standing != Standing::kForeign) return allowed;
 
   // Preemption is rare, so the view has no index of pods by uid: one pass over the pods finds all victims.
   std::unordered_map<std::string_view, bool> evictable;
@@ -422,7 +422,7 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
     const auto at = evictable.find(each->uid.str());
     if (at == evictable.end()) continue;
     const Membership member = membershipOf(view, *each);
-    at->second = member.standing == Standing::kStranger || onlySaysSo(member, *each);
+    at->second = member.standing == Standing::kForeign || onlyClaimsMembership(member, *each);
   }
   std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {
     const GuardNode* node = view.findNode(each.node);

@@ -39,11 +39,11 @@ GuardView::GuardView(model::Snapshot snapshot, const Ledger& ledger) : snapshot_
 }
 
 void GuardView::addNode(const Ledger& ledger, std::size_t index) {
-  const Ledger::NodeRoom& room = ledger.nodes()[index];
-  GuardNode node{.node = room.node, .free = room.free, .gpus = room.node->allocatable.gpus()};
+  const Ledger::NodeCapacity& capacity = ledger.nodes()[index];
+  GuardNode node{.node = capacity.node, .free = capacity.free, .gpus = capacity.node->allocatable.gpus()};
   ledger.forEachHolding(index, [&](const Ledger::Holding& holding) { count(holding, node); });
   node.freeGpus = node.free.gpus();
-  nodeByName_.emplace(room.node->name.str(), nodes_.size());
+  nodeByName_.emplace(capacity.node->name.str(), nodes_.size());
   nodes_.push_back(std::move(node));
 }
 

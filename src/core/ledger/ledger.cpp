@@ -30,12 +30,12 @@ void Ledger::follow(const model::Snapshot& snapshot) {
   followNodes(snapshot.nodes);
   std::vector<model::Uid> owners = followJobs(snapshot.jobs);
   const auto& pods = groups_.follow(snapshot.pods);
-  for (const Pod* pod : pods.gone) forgetStranger(*pod);
+  for (const Pod* pod : pods.gone) forgetForeignPod(*pod);
   podList_ = snapshot.pods;
-  for (const Pod* pod : pods.present) countStranger(*pod);
+  for (const Pod* pod : pods.present) countForeignPod(*pod);
   owners.insert(owners.end(), pods.owners.begin(), pods.owners.end());
   const bool podsChanged = !pods.gone.empty() || !pods.present.empty() || !pods.owners.empty();
-  if (podsChanged) owners.insert(owners.end(), claimants_.begin(), claimants_.end());
+  if (podsChanged) owners.insert(owners.end(), preemptors_.begin(), preemptors_.end());
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   // Forgets all changed owners first: their entries may point to objects that no longer exist.
@@ -89,7 +89,7 @@ std::vector<model::Uid> Ledger::followJobs(const model::SharedList<Job>& jobs) {
 
 void Ledger::replaceJob(const JobPtr& before, const JobPtr& after) {
   if (before && (!after || before->uid != after->uid)) {
-    claimants_.erase(before->uid);
+    preemptors_.erase(before->uid);
     // The API never creates two jobs of one uid; if it did, the first by name would count.
     const auto known = owners_.find(before->uid);
     if (known != owners_.end() && known->second.job == before) known->second.job = nullptr;
@@ -99,17 +99,17 @@ void Ledger::replaceJob(const JobPtr& before, const JobPtr& after) {
   if (owner.job && owner.job != before) return;
   owner.job = after;
   if (claims(*after)) {
-    claimants_.insert(after->uid);
+    preemptors_.insert(after->uid);
   } else {
-    claimants_.erase(after->uid);
+    preemptors_.erase(after->uid);
   }
 }
 
 void Ledger::forgetOwner(Owner& owner) {
   for (const std::uint32_t node : owner.nodes) {
     const auto ofOwner = [&](const Entry& entry) { return entry.owner == owner.id; };
-    const auto ofNobody = [&](const Entry& entry) { return ofOwner(entry) && entry.job == nullptr; };
-    if (std::any_of(entries_[node].begin(), entries_[node].end(), ofNobody)) ++versionWithoutJobs_;
+    const auto isUnowned = [&](const Entry& entry) { return ofOwner(entry) && entry.job == nullptr; };
+    if (std::any_of(entries_[node].begin(), entries_[node].end(), isUnowned)) ++versionWithoutJobs_;
     std::erase_if(entries_[node], ofOwner);
     markChanged(node);
   }
@@ -123,17 +123,17 @@ void Ledger::countOwner(const model::Uid& uid) {
     owners_.erase(uid);
     return;
   }
-  if (owner.id == kNobodys) owner.id = ++lastOwner_;
+  if (owner.id == kNoOwner) owner.id = ++lastOwner_;
   Counter(*this, owner).count(pods);
 }
 
-void Ledger::countStranger(const Pod& pod) {
-  const auto node = Counter::nodeOfStranger(*this, pod);
+void Ledger::countForeignPod(const Pod& pod) {
+  const auto node = Counter::nodeOfForeignPod(*this, pod);
   if (node) add(*node, {.pod = &pod});
 }
 
-void Ledger::forgetStranger(const Pod& pod) {
-  const auto node = Counter::nodeOfStranger(*this, pod);
+void Ledger::forgetForeignPod(const Pod& pod) {
+  const auto node = Counter::nodeOfForeignPod(*this, pod);
   if (!node) return;
   std::erase_if(entries_[*node], [&](const Entry& entry) { return entry.pod == &pod; });
   ++versionWithoutJobs_;
@@ -179,11 +179,11 @@ void Ledger::addUpChanged() {
   changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
   if (!changed_.empty()) ++version_;
   for (const std::uint32_t node : changed_) {
-    NodeRoom& room = nodes_[node];
-    room.free = room.node->allocatable;
-    subtractAll(entries_[node], WhichEntries::kAll, room.free);
-    room.freeGpus = room.free.gpus();
-    room.gpus = room.node->allocatable.gpus();
+    NodeCapacity& capacity = nodes_[node];
+    capacity.free = capacity.node->allocatable;
+    subtractAll(entries_[node], WhichEntries::kAll, capacity.free);
+    capacity.freeGpus = capacity.free.gpus();
+    capacity.gpus = capacity.node->allocatable.gpus();
   }
   changed_.clear();
 }
@@ -236,7 +236,7 @@ void Ledger::take(std::size_t node, const Resources& requests, int count, const 
   Resources amount = requests.times(count);
   nodes_[node].subtract(amount);
   ++takes_;
-  taken_.push_back({node, {.job = by, .places = std::move(amount)}});
+  taken_.push_back({node, {.job = by, .assigned = std::move(amount)}});
 }
 
 void Ledger::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
@@ -244,7 +244,7 @@ void Ledger::giveBack(std::size_t node, const Resources& requests, int count, co
   nodes_[node].add(amount);
   ++takes_;
   const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& each) {
-    return each.first == node && each.second.job == by && each.second.places == amount;
+    return each.first == node && each.second.job == by && each.second.assigned == amount;
   });
   if (found != taken_.rend()) taken_.erase(std::next(found).base());
 }

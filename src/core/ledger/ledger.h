@@ -43,7 +43,7 @@ class Ledger {
   // Makes the ledger equal to a new one of this snapshot; all takes are given back.
   void follow(const model::Snapshot& snapshot);
 
-  struct NodeRoom {
+  struct NodeCapacity {
     const model::Node* node = nullptr;
     model::Resources free;  // may be negative if the node is over-committed
     // The GPUs in `free` and on the node: every placement reads them for thousands of nodes.
@@ -68,7 +68,7 @@ class Ledger {
   };
 
   // In the order of Snapshot::nodes: sorted by name.
-  [[nodiscard]] const std::vector<NodeRoom>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<NodeCapacity>& nodes() const { return nodes_; }
   // The pods with a TrainingJob as their owner.
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
   // Changes whenever the free capacity or the holdings of any node may have changed.
@@ -115,24 +115,24 @@ class Ledger {
 
  private:
   using OwnerId = std::uint32_t;
-  static constexpr OwnerId kNobodys = 0;
+  static constexpr OwnerId kNoOwner = 0;
 
   struct Entry {
-    OwnerId owner = kNobodys;
+    OwnerId owner = kNoOwner;
     const model::Job* job = nullptr;
     const model::Pod* pod = nullptr;
-    model::Resources places = {};  // without a pod
+    model::Resources assigned = {};  // without a pod
   };
   // Everything that names one TrainingJob: the job itself, its pods, its assigned nodes.
   struct Owner {
-    OwnerId id = kNobodys;
+    OwnerId id = kNoOwner;
     std::shared_ptr<const model::Job> job = nullptr;
     std::vector<std::uint32_t> nodes = {};  // nodes with entries of this owner
   };
   class Counter;
 
   [[nodiscard]] static Holding holdingOf(const Entry& entry) {
-    return {entry.job, entry.pod, entry.pod != nullptr ? entry.pod->shape.requests : entry.places};
+    return {entry.job, entry.pod, entry.pod != nullptr ? entry.pod->shape.requests : entry.assigned};
   }
 
   void followNodes(const model::SharedList<model::Node>& nodes);
@@ -141,8 +141,8 @@ class Ledger {
                   const std::shared_ptr<const model::Job>& after);
   void forgetOwner(Owner& owner);
   void countOwner(const model::Uid& uid);
-  void countStranger(const model::Pod& pod);
-  void forgetStranger(const model::Pod& pod);
+  void countForeignPod(const model::Pod& pod);
+  void forgetForeignPod(const model::Pod& pod);
   void add(std::size_t node, Entry entry);
   void markChanged(std::size_t node);
   void addUpChanged();
@@ -156,12 +156,13 @@ class Ledger {
   model::SharedList<model::Job> jobList_;
   PodGroups groups_;
 
-  std::vector<NodeRoom> nodes_;
+  std::vector<NodeCapacity> nodes_;
   NameIndex byName_{0};
   std::vector<std::vector<Entry>> entries_;  // by node: pods by name, then assigned nodes by job name
   std::unordered_map<model::Uid, Owner> owners_;
-  std::set<model::Uid> claimants_;  // jobs with proposals that wait for victims: other jobs' pods affect them
-  OwnerId lastOwner_ = kNobodys;
+  std::set<model::Uid>
+      preemptors_;  // jobs with proposals that wait for victims: other jobs' pods affect them
+  OwnerId lastOwner_ = kNoOwner;
   std::uint64_t version_ = 0;
   std::uint64_t versionWithoutJobs_ = 0;
   std::vector<std::uint32_t> changed_;  // nodes to sum up again, with duplicates

@@ -33,9 +33,9 @@ bool isMember(const Pod& pod, const Job* job) {
 }
 
 // The assigned nodes to which a job's record releases members, indexed for many look-ups.
-class LetGo {
+class ReleasedMembers {
  public:
-  explicit LetGo(const Job& job) {
+  explicit ReleasedMembers(const Job& job) {
     const model::GangRecord& gang = job.status.gang;
     if (gang.placed) {
       for (const Assignment& each : gang.placed->assignments) add(each, gang.placed->epochOf(each));
@@ -113,32 +113,32 @@ Assignment keptOf(const Assignment& assignment, const model::Placed& placed, con
 // A bound pod counts where it is. An unbound pod counts only if a record releases it to that node: any user
 // can write owner reference, labels and affinity, on pods that are never bound.
 std::optional<std::size_t> Ledger::Counter::nodeOf(const Ledger& ledger, const Pod& pod, const Job* job) {
-  if (!mayBeBound(pod)) return nodeOfStranger(ledger, pod);
-  return isMember(pod, job) && LetGo(*job).has(pod) ? ledger.find(*pod.pinned) : std::nullopt;
+  if (!mayBeBound(pod)) return nodeOfForeignPod(ledger, pod);
+  return isMember(pod, job) && ReleasedMembers(*job).has(pod) ? ledger.find(*pod.pinned) : std::nullopt;
 }
 
-std::optional<std::size_t> Ledger::Counter::nodeOfStranger(const Ledger& ledger, const Pod& pod) {
+std::optional<std::size_t> Ledger::Counter::nodeOfForeignPod(const Ledger& ledger, const Pod& pod) {
   const model::NodeName* name = heldNode(pod);
   return name == nullptr ? std::nullopt : ledger.find(*name);
 }
 
 void Ledger::Counter::count(const JobPods& pods) {
   const Job* job = owner_.job.get();
-  std::optional<LetGo> letGo;
+  std::optional<ReleasedMembers> releasedMembers;
   for (const auto& pod : pods) {
     const bool member = isMember(*pod, job);
-    auto node = nodeOfStranger(ledger_, *pod);
+    auto node = nodeOfForeignPod(ledger_, *pod);
     if (member && mayBeBound(*pod)) {
-      if (!letGo) letGo.emplace(*job);
-      if (letGo->has(*pod)) node = ledger_.find(*pod->pinned);
+      if (!releasedMembers) releasedMembers.emplace(*job);
+      if (releasedMembers->has(*pod)) node = ledger_.find(*pod->pinned);
     }
     if (node) add(*node, {.owner = owner_.id, .job = member ? job : nullptr, .pod = pod.get()});
     if (member) members_.push_back({pod.get(), node});
   }
-  if (job != nullptr) countPlaces(*job);
+  if (job != nullptr) countAssignments(*job);
 }
 
-void Ledger::Counter::countPlaces(const Job& job) {
+void Ledger::Counter::countAssignments(const Job& job) {
   const auto& placed = job.status.gang.placed;
   const auto& proposal = job.status.gang.proposal;
   // A job that is being deleted gives up its placement, but its proposal may still release members.
@@ -182,7 +182,7 @@ void Ledger::Counter::creditVictims(const Proposal& proposal, Credits& credits) 
       const Owner* owner = ledger_.findOwner(pod->controllerUid);
       node = nodeOf(ledger_, *pod, owner == nullptr ? nullptr : owner->job.get());
     } else {
-      node = nodeOfStranger(ledger_, *pod);
+      node = nodeOfForeignPod(ledger_, *pod);
     }
     if (node) credits[*node].add(pod->shape.requests);
   }
@@ -201,7 +201,7 @@ void Ledger::Counter::hold(const Job& job, const Assignment& assignment, std::in
   if (open == 0) return;
   Resources amount = role->shape.requests.times(open);
   if (const auto credit = credits.find(*node); credit != credits.end()) spend(amount, credit->second);
-  add(*node, {.owner = owner_.id, .job = &job, .places = std::move(amount)});
+  add(*node, {.owner = owner_.id, .job = &job, .assigned = std::move(amount)});
 }
 
 template <typename Identity>

@@ -20,7 +20,8 @@ class Ledger::Counter {
   void count(const JobPods& pods);
 
   // Returns the node where a foreign pod uses capacity.
-  [[nodiscard]] static std::optional<std::size_t> nodeOfStranger(const Ledger& ledger, const model::Pod& pod);
+  [[nodiscard]] static std::optional<std::size_t> nodeOfForeignPod(const Ledger& ledger,
+                                                                   const model::Pod& pod);
 
  private:
   struct MemberPod {
@@ -35,7 +36,7 @@ class Ledger::Counter {
 
   [[nodiscard]] static std::optional<std::size_t> nodeOf(const Ledger& ledger, const model::Pod& pod,
                                                          const model::Job* job);
-  void countPlaces(const model::Job& job);
+  void countAssignments(const model::Job& job);
   void creditReplaced(const model::Proposal& proposal, Credits& credits) const;
   void creditVictims(const model::Proposal& proposal, Credits& credits) const;
   void hold(const model::Job& job, const model::Assignment& assignment, std::int64_t epoch, Credits& credits);

@@ -81,7 +81,7 @@ bool namedAsMember(const model::Pod& pod, const model::Job& job) {
 }
 
 bool wasMember(const model::Pod& pod, const model::Job& job) {
-  if (model::leftToOthers(job) || !pod.member || pod.member->epoch < 1) return false;
+  if (model::managedByOther(job) || !pod.member || pod.member->epoch < 1) return false;
   return pod.member->epoch <= newestEpoch(job.status.gang) && isMemberOf(pod, job, pod.member->epoch);
 }
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/ledger/fit.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::core {
 namespace {

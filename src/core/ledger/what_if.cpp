@@ -4,10 +4,10 @@
 
 namespace trainyard::core {
 
-NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& places,
+NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& assignments,
                       const Ledger& ledger) {
   NodeAmounts amounts;
-  for (const model::Assignment& place : places) {
+  for (const model::Assignment& place : assignments) {
     const model::Role* role = job.spec.findRole(place.role);
     const auto node = ledger.find(place.node);
     if (role == nullptr || !node) continue;
@@ -16,11 +16,11 @@ NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment
   return amounts;
 }
 
-NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger) {
+NodeAmounts capacityHeldBy(const model::Job& job, const Ledger& ledger) {
   NodeAmounts held;
   std::vector<std::size_t> nodes;
-  const auto note = [&](const std::vector<model::Assignment>& places) {
-    for (const model::Assignment& assignment : places) {
+  const auto note = [&](const std::vector<model::Assignment>& assignments) {
+    for (const model::Assignment& assignment : assignments) {
       if (const auto node = ledger.find(assignment.node)) nodes.push_back(*node);
     }
   };

@@ -13,10 +13,10 @@ namespace trainyard::core {
 using NodeAmounts = std::vector<std::pair<std::size_t, model::Resources>>;
 
 // Returns the requests of the job's members on these nodes; skips roles and nodes that no longer exist.
-[[nodiscard]] NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& places,
+[[nodiscard]] NodeAmounts amountsOf(const model::Job& job, const std::vector<model::Assignment>& assignments,
                                     const Ledger& ledger);
 // Returns the capacity that the job uses by the ledger, on all nodes of its record, placed and proposed.
-[[nodiscard]] NodeAmounts roomHeldBy(const model::Job& job, const Ledger& ledger);
+[[nodiscard]] NodeAmounts capacityHeldBy(const model::Job& job, const Ledger& ledger);
 
 // A what-if question to the ledger: releases and takes capacity, and restores all of it when it ends.
 class WhatIf {

@@ -53,7 +53,7 @@ Classification FailureClassifier::classify(std::span<const model::MemberEvidence
   for (const model::MemberEvidence& member : members) verdicts.push_back(judgeMember(member, reading));
   Classification result;
   result.root = rootMember(verdicts, impl_->book);
-  result.action = whatFollows(result.failure).action;
+  result.action = defaultReaction(result.failure).action;
   if (!result.root || verdicts[*result.root].rule < 0) return result;
   const MemberVerdict& verdict = verdicts[*result.root];
   const model::FailureRule& rule = impl_->book.rules()[static_cast<std::size_t>(verdict.rule)];
@@ -61,7 +61,7 @@ Classification FailureClassifier::classify(std::span<const model::MemberEvidence
   result.rule = rule.name;
   result.confidence = rule.confidence;
   result.line = shown(verdict.line);
-  result.action = rule.action.value_or(whatFollows(rule.failure).action);
+  result.action = rule.action.value_or(defaultReaction(rule.failure).action);
   if (rule.failure == model::FailureClass::kCollectiveTimeout && members.size() > 1)
     findLaggard(members, verdicts, result);
   return result;

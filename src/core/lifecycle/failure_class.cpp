@@ -6,14 +6,14 @@ namespace {
 using enum model::FailureAction;
 
 // One restart: the first failure may be chance, a second one proves that it is not.
-constexpr WhatFollows kHopeless{kEndNow, 0};
-constexpr WhatFollows kOnce{kRestart, 1};
-constexpr WhatFollows kAgain{kRestart, 3};
-constexpr WhatFollows kOtherNode{kRestartElsewhere, 3};
+constexpr DefaultReaction kHopeless{kEndNow, 0};
+constexpr DefaultReaction kOnce{kRestart, 1};
+constexpr DefaultReaction kAgain{kRestart, 3};
+constexpr DefaultReaction kOtherNode{kRestartElsewhere, 3};
 
 }  // namespace
 
-WhatFollows whatFollows(model::FailureClass failure) {
+DefaultReaction defaultReaction(model::FailureClass failure) {
   using enum model::FailureClass;
   switch (failure) {
     // The same program with the same input ends in the same way.

@@ -35,14 +35,14 @@ struct Budget {
 
 Budget budgetOf(const model::FailurePolicy& policy, const Failure& failure,
                 const model::PodFailureRule* rule) {
-  const WhatFollows follows = whatFollows(failure.failure);
+  const DefaultReaction follows = defaultReaction(failure.failure);
   Budget budget{follows.action, follows.restarts.value_or(kNoEnd)};
   if (failure.action) budget.action = *failure.action;
   // An administrator's rule may restart a class that has no restarts of its own.
   if (budget.action != FailureAction::kEndNow) budget.restarts = std::max(budget.restarts, 1);
-  const bool asManyAsTheySay =
+  const bool usesMaxRestarts =
       partyOf(failure.failure) == model::Party::kUnknown && policy.maxRestarts.has_value();
-  if (asManyAsTheySay || rule != nullptr) budget.restarts = kNoEnd;
+  if (usesMaxRestarts || rule != nullptr) budget.restarts = kNoEnd;
   // A user's rule overrides a class that would end the job: it may rely on facts about the program.
   if (rule != nullptr && budget.action == FailureAction::kEndNow) budget.action = FailureAction::kRestart;
   return budget;

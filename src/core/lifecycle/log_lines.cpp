@@ -93,8 +93,8 @@ std::size_t sourceLength(std::string_view text) {
 }
 
 std::string_view withoutMarks(std::string_view text) {
-  constexpr int kMost = 4;
-  for (int i = 0; i < kMost; ++i) {
+  constexpr int kMax = 4;
+  for (int i = 0; i < kMax; ++i) {
     const std::size_t length = std::max({timeLength(text), rankLength(text), sourceLength(text)});
     if (length == 0) break;
     text.remove_prefix(length);

@@ -66,9 +66,9 @@ void readTracebacks(std::vector<MarkedLine>& lines, const std::vector<Marks>& ma
     if (at == most) continue;
     const bool logged = announcesWarning(lines[head].text) ||
                         (head > 0 && (announcesWarning(lines[head - 1].text) || marks[head - 1].noise));
-    if (logged && lines[at].wentOn) lines[at].evidence = false;
+    if (logged && lines[at].continued) lines[at].evidence = false;
     // The exception ended the program: the attempts that it mentions were made before.
-    if (marks[at].noise && !marks[at].wraps && !lines[at].wentOn) lines[at].evidence = true;
+    if (marks[at].noise && !marks[at].wraps && !lines[at].continued) lines[at].evidence = true;
   }
 }
 
@@ -78,7 +78,7 @@ void countBehind(std::vector<MarkedLine>& lines, const std::vector<Marks>& marks
   bool another = false;
   for (std::size_t i = lines.size(); i-- > 0;) {
     MarkedLine& line = lines[i];
-    line.wentOn = progress > 0 || another;
+    line.continued = progress > 0 || another;
     line.laterLines = ordinary;
     if (progress >= kOutlived) line.evidence = false;
     another = another || (line.evidence && !line.quiet && !line.signs.empty());

@@ -13,7 +13,7 @@ namespace trainyard::core {
 struct MarkedLine {
   std::string text;
   std::vector<int> signs = {};  // numbers of the rules that match it as a sign of a failure
-  bool wentOn = false;          // training, or the sign of another failure, follows it
+  bool continued = false;       // training, or the sign of another failure, follows it
   int laterLines = 0;           // number of ordinary lines that follow it: a measure of its age
   bool evidence = true;         // false: none of its signs counts, for the reasons below
   bool quiet = false;           // a low log level: only rules with evenIfQuiet count

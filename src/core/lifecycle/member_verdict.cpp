@@ -17,7 +17,7 @@ using model::Sign;
 
 // An older line is less likely to have ended the program: each later line costs a point of weight, up to this
 // many.
-constexpr int kMostForAge = 30;
+constexpr int kMaxForAge = 30;
 
 bool failed(const model::ContainerEvidence& container) { return container.ended && container.exitCode != 0; }
 
@@ -43,23 +43,23 @@ std::optional<base::WallTime> firstEnd(const model::MemberEvidence& member) {
 }
 
 // The texts of the pod's Kubernetes status, as two lists.
-struct Told {
+struct MemberTexts {
   std::vector<std::string_view> reasons;
   std::vector<std::string_view> messages;
 };
 
-Told toldBy(const model::MemberEvidence& member) {
-  Told told{{member.reason}, {member.message}};
+MemberTexts textsOf(const model::MemberEvidence& member) {
+  MemberTexts memberTexts{{member.reason}, {member.message}};
   for (const model::ConditionEvidence& condition : member.conditions) {
     if (condition.type == "DisruptionTarget" && !condition.holds) continue;
-    told.reasons.push_back(condition.reason);
-    told.messages.push_back(condition.message);
+    memberTexts.reasons.push_back(condition.reason);
+    memberTexts.messages.push_back(condition.message);
   }
   for (const model::ContainerEvidence& container : member.containers) {
-    told.reasons.insert(told.reasons.end(), {container.reason, container.waitingReason});
-    told.messages.insert(told.messages.end(), {container.message, container.waitingMessage});
+    memberTexts.reasons.insert(memberTexts.reasons.end(), {container.reason, container.waitingReason});
+    memberTexts.messages.insert(memberTexts.messages.end(), {container.message, container.waitingMessage});
   }
-  return told;
+  return memberTexts;
 }
 
 // The first text in which each rule's pattern was found; empty texts match nothing.
@@ -95,10 +95,10 @@ class Conditions {
  public:
   Conditions(const model::MemberEvidence& member, const BookReading& book)
       : member_(&member), reasons_(book.rules().size()), messages_(book.rules().size()) {
-    const Told told = toldBy(member);
-    reasons_.in(told.reasons,
+    const MemberTexts memberTexts = textsOf(member);
+    reasons_.in(memberTexts.reasons,
                 [&](std::string_view text, std::vector<int>& found) { book.inReason(text, found); });
-    messages_.in(told.messages,
+    messages_.in(memberTexts.messages,
                  [&](std::string_view text, std::vector<int>& found) { book.inMessage(text, found); });
   }
 
@@ -178,7 +178,7 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const B
       if (line.quiet && !rule.evenIfQuiet) continue;
       if (named && general(rule)) continue;
       if (!conditions.hold(static_cast<std::size_t>(number), rule)) continue;
-      const int weight = rule.weight - std::min(line.laterLines, kMostForAge);
+      const int weight = rule.weight - std::min(line.laterLines, kMaxForAge);
       candidates.push_back({number, true, weight, at, line.text});
     }
   }

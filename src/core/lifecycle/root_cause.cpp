@@ -16,10 +16,10 @@ constexpr int kSpecific = 60;
 
 enum Standing {
   kNone,
-  kTellsNothing,
-  kLostSomebody,
-  kWentSilently,
-  kMayComeFromElsewhere,
+  kNoSign,
+  kLostPeer,
+  kEndedSilently,
+  kMaybeConsequence,
   kVague,
   kCauseOfLiving,
   kNamesCause
@@ -27,19 +27,19 @@ enum Standing {
 
 Standing standingOf(const MemberVerdict& verdict, const RuleBook& book) {
   if (verdict.state == State::kEndedWell) return kNone;
-  if (verdict.rule < 0) return verdict.state == State::kLost ? kTellsNothing : kNone;
+  if (verdict.rule < 0) return verdict.state == State::kLost ? kNoSign : kNone;
   const model::FailureRule& rule = book.rules()[static_cast<std::size_t>(verdict.rule)];
   if (verdict.state == State::kAlive && verdict.sign != Sign::kFact)
     return verdict.sign == Sign::kCause && rule.weight >= kSpecific ? kCauseOfLiving : kNone;
   switch (verdict.sign) {
     case Sign::kFact:
     case Sign::kCause: return kNamesCause;
-    case Sign::kDerived: return kMayComeFromElsewhere;
+    case Sign::kDerived: return kMaybeConsequence;
     case Sign::kSymptom:
       if (rule.failure == model::FailureClass::kUserCodeError) return kVague;
       // An exit code proves less than a log line, and collectives that time out end with the same codes.
-      return verdict.fromLog ? kMayComeFromElsewhere : kLostSomebody;
-    default: return kLostSomebody;
+      return verdict.fromLog ? kMaybeConsequence : kLostPeer;
+    default: return kLostPeer;
   }
 }
 
@@ -52,10 +52,10 @@ std::int64_t endOf(const MemberVerdict& verdict) {
 }
 
 // Returns true if a member without signs ended before all that lost a peer: then it is that peer.
-bool wentFirst(const MemberVerdict& silent, std::span<const MemberVerdict> verdicts, const RuleBook& book) {
+bool endedFirst(const MemberVerdict& silent, std::span<const MemberVerdict> verdicts, const RuleBook& book) {
   if (!silent.endedAt) return false;
   return std::none_of(verdicts.begin(), verdicts.end(), [&](const MemberVerdict& other) {
-    return standingOf(other, book) == kLostSomebody && endOf(other) <= endOf(silent);
+    return standingOf(other, book) == kLostPeer && endOf(other) <= endOf(silent);
   });
 }
 
@@ -66,10 +66,10 @@ std::optional<std::size_t> rootMember(std::span<const MemberVerdict> verdicts, c
   const auto rank = [&](std::size_t i) {
     const MemberVerdict& verdict = verdicts[i];
     Standing standing = standingOf(verdict, book);
-    if (standing == kTellsNothing && wentFirst(verdict, verdicts, book)) standing = kWentSilently;
+    if (standing == kNoSign && endedFirst(verdict, verdicts, book)) standing = kEndedSilently;
     const int weight = verdict.rule < 0 ? 0 : book.rules()[static_cast<std::size_t>(verdict.rule)].weight;
     // Signs that others may have caused appear at many members; only the root has the specific one.
-    const int before = standing == kMayComeFromElsewhere ? -weight : 0;
+    const int before = standing == kMaybeConsequence ? -weight : 0;
     return std::tuple(-static_cast<int>(standing), before, endOf(verdict), -weight);
   };
   for (std::size_t i = 0; i < verdicts.size(); ++i) {

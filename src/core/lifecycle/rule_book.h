@@ -50,17 +50,17 @@ class BookReading {
   [[nodiscard]] const RuleBook& book() const { return book_; }
   [[nodiscard]] const std::vector<model::FailureRule>& rules() const { return book_.rules(); }
   void inLine(std::string_view line, std::vector<int>& found) const {
-    if (goesOn(found)) book_.inLine(line, found);
+    if (isWithinLimit(found)) book_.inLine(line, found);
   }
   void inReason(std::string_view reason, std::vector<int>& found) const {
-    if (goesOn(found)) book_.inReason(reason, found);
+    if (isWithinLimit(found)) book_.inReason(reason, found);
   }
   void inMessage(std::string_view message, std::vector<int>& found) const {
-    if (goesOn(found)) book_.inMessage(message, found);
+    if (isWithinLimit(found)) book_.inMessage(message, found);
   }
 
  private:
-  [[nodiscard]] bool goesOn(std::vector<int>& found) const {
+  [[nodiscard]] bool isWithinLimit(std::vector<int>& found) const {
     found.clear();
     return !enough_ || !enough_();
   }

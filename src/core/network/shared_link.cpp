@@ -7,14 +7,14 @@
 namespace trainyard::core {
 namespace {
 
-constexpr int kMostEvents = 6'000;
+constexpr int kMaxEvents = 6'000;
 constexpr int kPeriods = 60;
 constexpr std::int64_t kNano = 1'000'000'000;
 // The fractional parts of multiples of the golden ratio, in permille: evenly distributed over any stretch,
 // with no two jobs in step.
 constexpr std::uint64_t kGolden = 618;
 // More orders than these add no information about a rotation.
-constexpr std::size_t kMostRotations = 8;
+constexpr std::size_t kMaxRotations = 8;
 
 struct Sender {
   std::int64_t burst = 0;      // nanoseconds if it has the link alone
@@ -52,7 +52,7 @@ class Link {
 
   void run(bool strict) {
     const std::int64_t end = kPeriods * std::max(longest_, all_);
-    for (int event = 0; event < kMostEvents && now_ < end; ++event) step(strict);
+    for (int event = 0; event < kMaxEvents && now_ < end; ++event) step(strict);
   }
 
   // Delivered time relative to that of a job alone on the link, which bursts in every period.
@@ -118,7 +118,7 @@ std::vector<int> speedsFrom(const std::vector<BurstProfile>& jobs, std::int64_t 
 }
 
 std::vector<int> rotatedSpeeds(const std::vector<BurstProfile>& jobs, std::int64_t bytesPerSecond) {
-  const std::size_t turns = std::min(jobs.size(), kMostRotations);
+  const std::size_t turns = std::min(jobs.size(), kMaxRotations);
   std::vector<int> sums(jobs.size(), 0);
   for (std::size_t turn = 0; turn < turns; ++turn) {
     const auto speeds = speedsFrom(jobs, bytesPerSecond, turn * jobs.size() / turns, true);
@@ -135,7 +135,7 @@ std::vector<int> against(const std::vector<int>& ordered, const std::vector<int>
   return parts;
 }
 
-bool nobodyLoses(const std::vector<int>& parts) {
+bool noJobLoses(const std::vector<int>& parts) {
   return std::all_of(parts.begin(), parts.end(), [](int part) { return part >= kLoserPermille; });
 }
 
@@ -151,13 +151,13 @@ std::vector<int> linkSpeeds(const std::vector<BurstProfile>& jobs, std::int64_t 
 Discipline chooseDiscipline(const std::vector<BurstProfile>& jobs, std::int64_t bytesPerSecond) {
   if (jobs.size() < 2) return Discipline::kStrict;
   const auto shared = linkSpeeds(jobs, bytesPerSecond, LinkOrder::kShared);
-  if (nobodyLoses(against(linkSpeeds(jobs, bytesPerSecond, LinkOrder::kStrict), shared)))
+  if (noJobLoses(against(linkSpeeds(jobs, bytesPerSecond, LinkOrder::kStrict), shared)))
     return Discipline::kStrict;
   const auto rotated = against(linkSpeeds(jobs, bytesPerSecond, LinkOrder::kRotated), shared);
   int sum = 0;
   for (const int part : rotated) sum += part;
   const bool worth = sum / static_cast<int>(rotated.size()) >= kWorthPermille;
-  return worth && nobodyLoses(rotated) ? Discipline::kRotate : Discipline::kGuaranteed;
+  return worth && noJobLoses(rotated) ? Discipline::kRotate : Discipline::kGuaranteed;
 }
 
 }  // namespace trainyard::core

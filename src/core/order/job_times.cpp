@@ -36,8 +36,8 @@ base::WallTime startedSince(const Job& job, base::WallTime now) {
 RunClock runClockOf(const Job& job) {
   const model::JobStatus& status = job.status;
   RunClock clock{seconds(status.service.runSeconds)};
-  const bool told = status.service.updatedAt != base::WallTime{};
-  if (told && status.gang.placed && !job.finished()) clock.since = status.service.updatedAt;
+  const bool isCounted = status.service.updatedAt != base::WallTime{};
+  if (isCounted && status.gang.placed && !job.finished()) clock.since = status.service.updatedAt;
   return clock;
 }
 

@@ -10,7 +10,7 @@ namespace trainyard::core {
 namespace {
 
 // In public traces, run times spread by this factor around the estimate from neighbours.
-constexpr double kToldApart = 3;
+constexpr double kLearntFactor = 3;
 
 orderings::Measure measure(const OrderView& job, const OrderSettings& settings) {
   switch (settings.ordering) {
@@ -47,16 +47,16 @@ Rank rankOf(const OrderView& job, const OrderSettings& settings) {
     measured.expected = std::numeric_limits<double>::infinity();
   return {.priority = job.priority,
           .expected = measured.expected,
-          .stopCost = orderings::seconds(job.stopCost) * measured.perSecond,
+          .preemptionCost = orderings::seconds(job.preemptionCost) * measured.perSecond,
           .learnt = traits.learns && !job.remaining,
           .running = job.running,
           .submitted = job.submitted,
           .key = job.key};
 }
 
-bool worthAStop(const Rank& waiting, const Rank& running) {
-  const double apart = waiting.learnt || running.learnt ? kToldApart : 1;
-  return waiting.expected * apart + running.stopCost < running.expected;
+bool worthPreempting(const Rank& waiting, const Rank& running) {
+  const double apart = waiting.learnt || running.learnt ? kLearntFactor : 1;
+  return waiting.expected * apart + running.preemptionCost < running.expected;
 }
 
 }  // namespace trainyard::core

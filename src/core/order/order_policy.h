@@ -28,8 +28,8 @@ struct OrderView {
   // It cannot be preempted and has no deadline: no rule enforces its expected end.
   bool isUnbounded = false;
   bool running = false;
-  // For a running job: the cost of preempting it (core/order/stop_cost.h).
-  std::chrono::microseconds stopCost{0};
+  // For a running job: the cost of preempting it (core/order/preemption_cost.h).
+  std::chrono::microseconds preemptionCost{0};
 };
 
 // A job of unknown length is expected to need as much time again as it has run. A job younger than this
@@ -49,8 +49,8 @@ struct Rank {
   int priority = 0;
   // The expected remaining work, in the ordering's own measure: less is served first.
   double expected = 0;
-  double stopCost = 0;  // for a running job, in the same measure
-  bool learnt = false;  // expected work is learnt from other jobs or guessed, not stated by the owner
+  double preemptionCost = 0;  // for a running job, in the same measure
+  bool learnt = false;        // expected work is learnt from other jobs or guessed, not stated by the owner
   bool running = false;
   base::WallTime submitted{};
   const model::ObjectKey* key = nullptr;
@@ -72,6 +72,6 @@ struct Rank {
 // continues later.) Learnt values are accurate only to a factor of three, so two of them must differ by more.
 // (Lost: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
 // stops.) Never between equals, and never under kFifo.
-[[nodiscard]] bool worthAStop(const Rank& waiting, const Rank& running);
+[[nodiscard]] bool worthPreempting(const Rank& waiting, const Rank& running);
 
 }  // namespace trainyard::core

@@ -6,7 +6,7 @@ namespace trainyard::core {
 namespace {
 
 // The least number of longer runs from which an estimate follows.
-constexpr std::size_t kLeastKnown = 2;
+constexpr std::size_t kMinKnown = 2;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::optional<double> remainingTime(const std::vector<KnownRun>& others, double 
     longer.push_back(&other);
     if (other.ended) ++ended;
   }
-  if (ended < kLeastKnown) return std::nullopt;
+  if (ended < kMinKnown) return std::nullopt;
   std::sort(longer.begin(), longer.end(),
             [](const KnownRun* a, const KnownRun* b) { return a->ran < b->ran; });
   double atRisk = 0;

@@ -11,8 +11,8 @@ bool goes(const model::Job& job) {
 }
 
 // Maps max() to nullopt: no real time is that late, so max() marks a status without the time.
-std::optional<base::WallTime> told(base::WallTime (*since)(const model::Job&, base::WallTime),
-                                   const model::Job& job) {
+std::optional<base::WallTime> timeOf(base::WallTime (*since)(const model::Job&, base::WallTime),
+                                     const model::Job& job) {
   const base::WallTime found = since(job, base::WallTime::max());
   return found == base::WallTime::max() ? std::nullopt : std::optional(found);
 }
@@ -23,8 +23,8 @@ RunFacts runFactsOf(const model::Job& job) {
   return {.placed = job.status.gang.placed.has_value(),
           .leaving = goes(job),
           .fresh = job.spec.checkpoint && job.status.preemptions.count > 0,
-          .placedSince = told(&placedSince, job),
-          .startedSince = told(&startedSince, job),
+          .placedSince = timeOf(&placedSince, job),
+          .startedSince = timeOf(&startedSince, job),
           .estimate = job.spec.estimatedDuration,
           .progress = progressClockOf(job)};
 }

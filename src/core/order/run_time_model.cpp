@@ -47,8 +47,8 @@ RunTimeModel::Question RunTimeModel::questionOf(const model::Job& job) {
           ranSoFar(job, snapshot_.now).count()};
 }
 
-std::pair<RunTimeModel::Kind, const RunTimeModel::Past*> RunTimeModel::telling(const Question& question,
-                                                                               const model::Job& job) {
+std::pair<RunTimeModel::Kind, const RunTimeModel::Past*> RunTimeModel::selectKind(const Question& question,
+                                                                                  const model::Job& job) {
   const Past* narrow = pastOf(job, question.kinds[0], 0);
   if (narrow != nullptr && narrow->size() >= kEnoughToKnow) return {question.kinds[0], narrow};
   return {question.kinds[1], pastOf(job, question.kinds[1], 1)};
@@ -57,13 +57,13 @@ std::pair<RunTimeModel::Kind, const RunTimeModel::Past*> RunTimeModel::telling(c
 double RunTimeModel::rate(const model::Job& job) {
   const Question question = questionOf(job);
   if (!job.status.gang.placed) return rate(question, job);
-  const auto [kind, past] = telling(question, job);
+  const auto [kind, past] = selectKind(question, job);
   return gittinsIndex(others(kind, past, question.submitted, job), static_cast<double>(question.ran));
 }
 
 double RunTimeModel::rate(const Question& question, const model::Job& job) {
   live_.follow(snapshot_.jobs);
-  const auto [kind, past] = telling(question, job);
+  const auto [kind, past] = selectKind(question, job);
   const auto [cached, isNew] =
       waiting_.try_emplace(Together{kind, question.submitted.time_since_epoch().count(), question.ran}, 0);
   if (isNew)

@@ -48,7 +48,7 @@ class RunTimeModel {
   using Past = std::vector<model::PastRun>;
   [[nodiscard]] const Past* pastOf(const model::Job& job, Kind kind, std::size_t which);
   // Returns the kind that answers the question, and its past runs.
-  [[nodiscard]] std::pair<Kind, const Past*> telling(const Question& question, const model::Job& job);
+  [[nodiscard]] std::pair<Kind, const Past*> selectKind(const Question& question, const model::Job& job);
   // Valid until the next call.
   [[nodiscard]] const std::vector<KnownRun>& others(Kind kind, const Past* past, base::WallTime submitted,
                                                     const model::Job& self);

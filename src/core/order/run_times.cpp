@@ -16,10 +16,10 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::size_t kMostOfAKind = 1'024;
-constexpr std::size_t kMostInAll = 20'000;
+constexpr std::size_t kMaxOfKind = 1'024;
+constexpr std::size_t kMaxTotal = 20'000;
 // A ConfigMap holds at most 1 MiB.
-constexpr std::size_t kMostBytes = std::size_t{900} << 10;
+constexpr std::size_t kMaxBytes = std::size_t{900} << 10;
 constexpr std::size_t kRunBytes = 38;
 
 // Kubernetes appends five of these letters for `generateName`; they rarely spell anything.
@@ -28,14 +28,14 @@ constexpr std::size_t kGeneratedLength = 5;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-bool saysNothing(std::string_view part) {
+bool isDefault(std::string_view part) {
   if (std::all_of(part.begin(), part.end(), isDigit)) return true;
   return part.size() == kGeneratedLength && part.find_first_not_of(kGenerated) == std::string_view::npos;
 }
 
 std::string_view stemOf(std::string_view name) {
   for (auto dash = name.rfind('-'); dash != std::string_view::npos && dash > 0; dash = name.rfind('-')) {
-    if (!saysNothing(name.substr(dash + 1))) break;
+    if (!isDefault(name.substr(dash + 1))) break;
     name = name.substr(0, dash);
   }
   return name;
@@ -121,7 +121,7 @@ void forgetOldKinds(model::RunTimes& times) {
     all += kind->second.size();
     bytes += bytesOf(kind);
   }
-  const auto over = [&] { return all > kMostInAll || bytes > kMostBytes; };
+  const auto over = [&] { return all > kMaxTotal || bytes > kMaxBytes; };
   if (!over()) return;
   auto singles = singlesOf(times);
   std::vector<Kind> gone;
@@ -146,7 +146,7 @@ void forgetOldKinds(model::RunTimes& times) {
 bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
   const auto at = std::lower_bound(runs.begin(), runs.end(), run);
   if (at != runs.end() && *at == run) return false;
-  const bool full = runs.size() == kMostOfAKind;
+  const bool full = runs.size() == kMaxOfKind;
   if (full && at == runs.begin()) return false;  // older than all runs that are kept
   runs.insert(at, run);
   if (full) runs.erase(runs.begin());
@@ -155,14 +155,14 @@ bool add(std::vector<model::PastRun>& runs, const model::PastRun& run) {
 
 // Returns true if the spec still matches what ran. A later edit would record the run time under another size,
 // or under another team's queue.
-bool saysWhatRan(const model::Job& job) {
+bool specMatchesRun(const model::Job& job) {
   const model::Condition* succeeded = job.condition(model::conditions::kSucceeded);
   if (succeeded->observedGeneration != job.generation) return false;
   const auto& charge = job.status.gang.charge;
   if (!charge) return true;
   const bool sameQueue =
       charge->queue == job.spec.queue || job.spec.queue.str() == model::names::kDefaultQueue;
-  return sameQueue && model::sameToItsQueue(job, charge->queue);
+  return sameQueue && model::sameCharge(job, charge->queue);
 }
 
 // The default queue stands for another queue in each namespace: the run times of one tenant's jobs must not
@@ -193,7 +193,7 @@ bool learn(model::RunTimes& times, const model::SharedList<model::Job>& jobs) {
   const model::RunTimes before = times;
   for (const auto& job : jobs) {
     if (!job->conditionTrue(model::conditions::kSucceeded) || job->status.service.runSeconds <= 0) continue;
-    if (model::desiredGpus(job->spec) <= 0 || !saysWhatRan(*job)) continue;
+    if (model::desiredGpus(job->spec) <= 0 || !specMatchesRun(*job)) continue;
     const model::PastRun run{std::chrono::floor<std::chrono::seconds>(job->created),
                              ranSoFar(*job, job->created), fingerprintOf(job->uid)};
     for (const std::string& kind : kindsOf(*job)) changed = add(times.kinds[kind], run) || changed;

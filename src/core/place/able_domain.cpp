@@ -9,29 +9,29 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::size_t kMostTried = 32;
+constexpr std::size_t kMaxTried = 32;
 // The budget of the exact search in each of them.
 constexpr std::int64_t kTriedSteps = 20'000;
 
 }  // namespace
 
-DomainRoom roomIn(const PlaceProblem& problem, Domains::Range range) {
-  DomainRoom room{range, {}};
+DomainCapacity capacityIn(const PlaceProblem& problem, Domains::Range range) {
+  DomainCapacity capacity{range, {}};
   if (problem.kinds().size() == 1) {
     const auto& fits = problem.kinds().front().fits;
-    room.fits.push_back(
+    capacity.fits.push_back(
         std::accumulate(fits.begin() + range.begin, fits.begin() + range.end, std::int64_t{0}));
-    return room;
+    return capacity;
   }
   for (const auto& counts : Packer(problem).packSome(range))
-    room.fits.push_back(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
-  return room;
+    capacity.fits.push_back(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  return capacity;
 }
 
-DomainRoom mostRoom(const PlaceProblem& problem, std::size_t level) {
-  std::optional<DomainRoom> best;
+DomainCapacity domainWithMostCapacity(const PlaceProblem& problem, std::size_t level) {
+  std::optional<DomainCapacity> best;
   for (const Domains::Range& range : problem.domains().levels()[level].domains) {
-    DomainRoom candidate = roomIn(problem, range);
+    DomainCapacity candidate = capacityIn(problem, range);
     if (!best || candidate.fits > best->fits) best = std::move(candidate);
   }
   return *best;
@@ -49,21 +49,21 @@ bool holdsEachKind(const PlaceProblem& empty, Domains::Range range, const OpenNo
   return true;
 }
 
-std::optional<DomainRoom> bestAble(const PlaceProblem& now, const PlaceProblem& empty, std::size_t level,
-                                   const OpenNodes& open) {
-  std::vector<std::pair<bool, DomainRoom>> candidates;
+std::optional<DomainCapacity> bestAble(const PlaceProblem& now, const PlaceProblem& empty, std::size_t level,
+                                       const OpenNodes& open) {
+  std::vector<std::pair<bool, DomainCapacity>> candidates;
   for (const Domains::Range& range : now.domains().levels()[level].domains) {
     if (holdsEachKind(empty, range, nullptr))
-      candidates.emplace_back(holdsEachKind(empty, range, &open), roomIn(now, range));
+      candidates.emplace_back(holdsEachKind(empty, range, &open), capacityIn(now, range));
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first : a.second.fits > b.second.fits;
   });
-  if (candidates.size() > kMostTried) candidates.resize(kMostTried);
+  if (candidates.size() > kMaxTried) candidates.resize(kMaxTried);
   Packer packer(empty);
   packer.setExactBudget(kTriedSteps);
-  for (auto& [isOpen, room] : candidates) {
-    if (packer.pack(level, room.range)) return std::move(room);
+  for (auto& [isOpen, capacity] : candidates) {
+    if (packer.pack(level, capacity.range)) return std::move(capacity);
   }
   return std::nullopt;
 }

@@ -35,7 +35,7 @@ struct Share {
 Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string& scarce,
                       const model::ObjectKey& asking, const Ledger& ledger) {
   std::unordered_map<const model::Job*, Share> shares;
-  Share strangers;
+  Share foreignPods;
   Blockers blockers;
   for (const std::uint32_t node : nodes) {
     ledger.forEachHolding(node, [&](const Ledger::Holding& holding) {
@@ -47,10 +47,10 @@ Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string
       }
       if (holding.pod == nullptr || holding.pod->controllerKind == "DaemonSet") return;
       if (blockers.pods++ == 0) blockers.firstPod = holding.pod->key;
-      strangers.add(amount, holding.amount.gpus(), node);
+      foreignPods.add(amount, holding.amount.gpus(), node);
     });
   }
-  blockers.podNodes = strangers.nodes;
+  blockers.podNodes = foreignPods.nodes;
   std::vector<std::pair<const model::Job*, Share>> jobs(shares.begin(), shares.end());
   const auto named = std::min(kNamedBlockers, jobs.size());
   std::partial_sort(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(named), jobs.end(),

@@ -13,10 +13,10 @@ namespace trainyard::core {
 // What a plan does to the placement of one gang.
 enum class ChangeKind {
   kStart,
-  kStop,    // the whole gang is preempted and becomes pending again
-  kMove,    // it is preempted, and restarts elsewhere
-  kGrow,    // members join
-  kShrink,  // the last members leave
+  kPreempt,  // the whole gang is preempted and becomes pending again
+  kMove,     // it is preempted, and restarts elsewhere
+  kGrow,     // members join
+  kShrink,   // the last members leave
 };
 
 struct Change {
@@ -25,8 +25,8 @@ struct Change {
   Placement add = {};                          // the placement that it gets
   std::vector<model::Assignment> remove = {};  // the placement that it gives up
   // The job that starts on what this releases; absent if the change is for its own job.
-  std::optional<model::ObjectKey> pays = std::nullopt;
-  // kStop: on behalf of a job of another queue.
+  std::optional<model::ObjectKey> preemptor = std::nullopt;
+  // kPreempt: on behalf of a job of another queue.
   bool byOtherQueue = false;
   // kStart: the reservations on which it was backfilled.
   std::vector<model::Charge::Backfill> backfilled = {};

@@ -10,13 +10,13 @@ namespace trainyard::core {
 using base::saturatingAdd;
 using base::saturatingMultiply;
 
-std::int64_t DeviceRoom::deviceAmount() const {
+std::int64_t DeviceCapacity::deviceAmount() const {
   std::int64_t amount = saturatingMultiply(whole, kWholeDevice);
   for (std::size_t i = 0; i < sharedCount; ++i) amount = saturatingAdd(amount, shared[i]);
   return amount;
 }
 
-bool DeviceRoom::fits(const TaskShape& task) const {
+bool DeviceCapacity::fits(const TaskShape& task) const {
   if (cpu < task.cpu || memory < task.memory) return false;
   if (task.devices == 0) return true;
   if (task.models != 0 && (task.models & model) == 0) return false;
@@ -28,7 +28,7 @@ bool DeviceRoom::fits(const TaskShape& task) const {
   return whole + enough >= task.devices;
 }
 
-void DeviceRoom::take(const TaskShape& task, std::size_t device) {
+void DeviceCapacity::take(const TaskShape& task, std::size_t device) {
   cpu -= task.cpu;
   memory -= task.memory;
   if (task.devices == 0) return;
@@ -54,25 +54,25 @@ void JobMix::add(const TaskShape& task, std::int64_t weight) {
   entries_.insert(at, {task, weight});
 }
 
-std::int64_t unusable(const DeviceRoom& room, const TaskShape& task, FragmentMeasure measure) {
-  const std::int64_t all = room.deviceAmount();
-  if (!room.fits(task)) return all;
+std::int64_t unusable(const DeviceCapacity& capacity, const TaskShape& task, FragmentMeasure measure) {
+  const std::int64_t all = capacity.deviceAmount();
+  if (!capacity.fits(task)) return all;
   std::int64_t narrow = 0;
-  for (std::size_t i = 0; i < room.sharedCount; ++i) {
-    if (room.shared[i] < task.perDevice) narrow += room.shared[i];
+  for (std::size_t i = 0; i < capacity.sharedCount; ++i) {
+    if (capacity.shared[i] < task.perDevice) narrow += capacity.shared[i];
   }
   if (measure == FragmentMeasure::kFirstTask) return narrow;
   std::int64_t copies = all;
-  if (task.cpu > 0) copies = std::min(copies, room.cpu / task.cpu);
-  if (task.memory > 0) copies = std::min(copies, room.memory / task.memory);
+  if (task.cpu > 0) copies = std::min(copies, capacity.cpu / task.cpu);
+  if (task.memory > 0) copies = std::min(copies, capacity.memory / task.memory);
   const std::int64_t fed = saturatingMultiply(saturatingMultiply(copies, kFedCopies), task.deviceAmount());
   return all - std::min(all - narrow, fed);
 }
 
-std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix, FragmentMeasure measure) {
+std::int64_t fragmentation(const DeviceCapacity& capacity, const JobMix& mix, FragmentMeasure measure) {
   std::int64_t total = 0;
   for (const JobMix::Entry& entry : mix.entries()) {
-    total = saturatingAdd(total, saturatingMultiply(entry.weight, unusable(room, entry.task, measure)));
+    total = saturatingAdd(total, saturatingMultiply(entry.weight, unusable(capacity, entry.task, measure)));
   }
   return total;
 }

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kWholeDevice = 1000;
 // What one task requests of a node.
 struct TaskShape {
   std::int64_t cpu = 0;     // thousandths of a core
-  std::int64_t memory = 0;  // in the unit of DeviceRoom::memory
+  std::int64_t memory = 0;  // in the unit of DeviceCapacity::memory
   std::int64_t devices = 0;
   std::int64_t perDevice = kWholeDevice;  // of each device; less than a whole one only if `devices` is 1
   std::uint64_t models = 0;               // acceptable kinds of device, one bit each; 0: any
@@ -30,22 +30,22 @@ struct TaskShape {
 };
 
 // The free capacity of a node.
-struct DeviceRoom {
-  static constexpr std::size_t kMostShared = 16;
+struct DeviceCapacity {
+  static constexpr std::size_t kMaxShared = 16;
 
   std::int64_t cpu = 0;
   std::int64_t memory = 0;
   std::uint64_t model = 0;  // one bit
   std::int64_t whole = 0;   // completely free devices
   // The free part of devices in use, in no order; the first `sharedCount` are valid.
-  std::array<std::int64_t, kMostShared> shared = {};
+  std::array<std::int64_t, kMaxShared> shared = {};
   std::size_t sharedCount = 0;
 
   [[nodiscard]] std::int64_t deviceAmount() const;
   [[nodiscard]] bool fits(const TaskShape& task) const;
   // Requires that the task fits. A part of a device is taken from `shared[device]`, or
   // from a free device if `device` is kFromWhole.
-  static constexpr std::size_t kFromWhole = kMostShared;
+  static constexpr std::size_t kFromWhole = kMaxShared;
   void take(const TaskShape& task, std::size_t device = kFromWhole);
 };
 
@@ -78,10 +78,11 @@ enum class FragmentMeasure {
 inline constexpr std::int64_t kFedCopies = 2;
 
 // Free device amount that a task of this shape cannot use.
-[[nodiscard]] std::int64_t unusable(const DeviceRoom& room, const TaskShape& task, FragmentMeasure measure);
+[[nodiscard]] std::int64_t unusable(const DeviceCapacity& capacity, const TaskShape& task,
+                                    FragmentMeasure measure);
 
 // The sum of unusable() over the mix, each kind by its weight.
-[[nodiscard]] std::int64_t fragmentation(const DeviceRoom& room, const JobMix& mix,
+[[nodiscard]] std::int64_t fragmentation(const DeviceCapacity& capacity, const JobMix& mix,
                                          FragmentMeasure measure = FragmentMeasure::kFed);
 
 // The members of all jobs that are not finished, by shape. The weight of a shape is its number of members.

@@ -9,12 +9,12 @@ namespace {
 
 bool takesPods(const model::Node& node) { return node.ready && !node.unschedulable && !node.deleting; }
 
-DeviceRoom roomOf(const Ledger::NodeRoom& node) {
-  DeviceRoom room;
-  room.cpu = node.free.cpu.value;
-  room.memory = node.free.memory.value;
-  room.whole = std::max<std::int64_t>(node.freeGpus, 0);
-  return room;
+DeviceCapacity capacityOf(const Ledger::NodeCapacity& node) {
+  DeviceCapacity capacity;
+  capacity.cpu = node.free.cpu.value;
+  capacity.memory = node.free.memory.value;
+  capacity.whole = std::max<std::int64_t>(node.freeGpus, 0);
+  return capacity;
 }
 
 }  // namespace
@@ -22,10 +22,10 @@ DeviceRoom roomOf(const Ledger::NodeRoom& node) {
 FreeGpus freeGpus(const Ledger& ledger, const JobMix& mix) {
   FreeGpus free;
   std::int64_t unused = 0;  // thousandths of a GPU, by the mix's weights
-  for (const Ledger::NodeRoom& node : ledger.nodes()) {
+  for (const Ledger::NodeCapacity& node : ledger.nodes()) {
     if (node.freeGpus <= 0 || !takesPods(*node.node)) continue;
     free.gpus = base::saturatingAdd(free.gpus, node.freeGpus);
-    unused = base::saturatingAdd(unused, fragmentation(roomOf(node), mix, FragmentMeasure::kFirstTask));
+    unused = base::saturatingAdd(unused, fragmentation(capacityOf(node), mix, FragmentMeasure::kFirstTask));
   }
   std::int64_t weights = 0;
   for (const JobMix::Entry& entry : mix.entries()) weights = base::saturatingAdd(weights, entry.weight);

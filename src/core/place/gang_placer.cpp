@@ -37,8 +37,8 @@ const GangPlacer::Steps& GangPlacer::unestimatedSteps(const Job& job, std::uint3
 
 GangShape GangPlacer::shapeOf(const Job& job, std::int64_t gpus, std::size_t position) {
   GangShape shape{cache_.shapeOf(job, position), {}};
-  const auto& asks = cache_.notes.of(position).asks;
-  const bool unestimated = asks && !asks->estimatedDuration;
+  const auto& pendingFacts = cache_.notes.of(position).pendingFacts;
+  const bool unestimated = pendingFacts && !pendingFacts->estimatedDuration;
   const Steps& steps = unestimated ? unestimatedSteps(job, shape.key, gpus) : stepsOf(job, shape.key, gpus);
   const auto waited =
       steps.size() == 1 ? base::WallTime::duration::zero() : snapshot_.now - waitingSinceOf(job, position);
@@ -81,8 +81,8 @@ bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
   const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
   if (isNew) {
     spend(nodes());
-    const auto least = leastOf(job, snapshot_.policy);
-    found->second = fitsWhenEmpty(request(least ? *least : job, 0), ledger_, domains_);
+    const auto minimum = minimumOf(job, snapshot_.policy);
+    found->second = fitsWhenEmpty(request(minimum ? *minimum : job, 0), ledger_, domains_);
   }
   return found->second;
 }
@@ -165,21 +165,21 @@ bool isUnbindable(const Job& job, base::WallTime now) {
 
 std::optional<base::WallTime> claimsAgainFrom(const Job& job) {
   constexpr std::chrono::minutes kFirst{10};
-  constexpr int kMostDoublings = 7;  // almost a day
+  constexpr int kMaxDoublings = 7;  // almost a day
   const auto& backoff = job.status.gang.backoff;
   if (!backoff || backoff->avoidNodes.empty()) return std::nullopt;
-  return backoff->until + kFirst * (1 << std::clamp(backoff->count - 1, 0, kMostDoublings));
+  return backoff->until + kFirst * (1 << std::clamp(backoff->count - 1, 0, kMaxDoublings));
 }
 
 std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
   const auto find = [&](const PlaceRequest& asked) {
     spend(nodes());
-    auto places = findPlaces(asked, ledger_, domains_);
+    auto placement = findPlacement(asked, ledger_, domains_);
     spend(0);  // charges constraints that this search evaluated first
-    return places;
+    return placement;
   };
   if (auto preferred = placeOnPreferredType(request, find)) return preferred;
-  return keepsToOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
+  return usesOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
 }
 
 const std::string* GangPlacer::preferredType(const Job& job) const {
@@ -203,22 +203,22 @@ std::optional<Placement> GangPlacer::placeOnPreferredType(const PlaceRequest& re
   return find(asked);
 }
 
-bool GangPlacer::keepsToOneType(const PlaceRequest& request) {
+bool GangPlacer::usesOneType(const PlaceRequest& request) {
   if (snapshot_.policy.mixGpuTypes) return false;
   return cache_.gpuTypes(snapshot_).matter(request);
 }
 
 PlacementFailure GangPlacer::failure(const Job& job, std::size_t widest) {
   // Two searches, and a message about every node.
-  constexpr std::int64_t kWordsCost = 8;
-  spend(kWordsCost * nodes());
+  constexpr std::int64_t kTermsCost = 8;
+  spend(kTermsCost * nodes());
   auto placed = core::place(request(job, widest), ledger_, domains_);
   if (auto* failure = std::get_if<PlacementFailure>(&placed)) {
-    const auto least =
-        failure->reason == model::PendingReason::kTooLarge ? leastOf(job, snapshot_.policy) : nullptr;
-    if (!least) return std::move(*failure);
-    auto placedLeast = core::place(request(*least, widest), ledger_, domains_);
-    if (auto* ofLeast = std::get_if<PlacementFailure>(&placedLeast)) return std::move(*ofLeast);
+    const auto minimum =
+        failure->reason == model::PendingReason::kTooLarge ? minimumOf(job, snapshot_.policy) : nullptr;
+    if (!minimum) return std::move(*failure);
+    auto placedMinimum = core::place(request(*minimum, widest), ledger_, domains_);
+    if (auto* ofLeast = std::get_if<PlacementFailure>(&placedMinimum)) return std::move(*ofLeast);
     // A placement for its minimum exists, but the gang may not use it.
     failure->reason = model::PendingReason::kWaitingForTopology;
     return std::move(*failure);

@@ -128,7 +128,7 @@ class GangPlacer {
   // The relaxation steps of shapes, by estimated duration.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   std::vector<const Steps*> unestimated_;  // of jobs without estimate, by shape; null: not computed
-  [[nodiscard]] bool keepsToOneType(const PlaceRequest& request);
+  [[nodiscard]] bool usesOneType(const PlaceRequest& request);
   std::optional<std::vector<model::NodeName>> suspects_;  // computed on demand
   std::optional<JobMix> mix_;                             // computed on demand
 };

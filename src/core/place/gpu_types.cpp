@@ -45,7 +45,7 @@ bool GpuTypes::matter(const PlaceRequest& request) const {
   return members > 1;
 }
 
-bool GpuTypes::straddles(const model::Job& job, const std::vector<model::Assignment>& places,
+bool GpuTypes::straddles(const model::Job& job, const std::vector<model::Assignment>& assignments,
                          const std::vector<model::Assignment>& beside) const {
   const std::string* first = nullptr;
   const auto isOfAnother = [&](const model::Assignment& place) {
@@ -56,7 +56,7 @@ bool GpuTypes::straddles(const model::Job& job, const std::vector<model::Assignm
     if (first == nullptr) first = &type->second;
     return *first != type->second;
   };
-  return std::any_of(places.begin(), places.end(), isOfAnother) ||
+  return std::any_of(assignments.begin(), assignments.end(), isOfAnother) ||
          std::any_of(beside.begin(), beside.end(), isOfAnother);
 }
 

@@ -26,7 +26,7 @@ class GpuTypes {
   [[nodiscard]] bool matter(const PlaceRequest& request) const;
   // Whether members with GPUs, on `places` and `beside`, are on nodes of two types. Roles that name the
   // label themselves do not count: they request it.
-  [[nodiscard]] bool straddles(const model::Job& job, const std::vector<model::Assignment>& places,
+  [[nodiscard]] bool straddles(const model::Job& job, const std::vector<model::Assignment>& assignments,
                                const std::vector<model::Assignment>& beside = {}) const;
   // For each type, by name, the nodes that a gang must avoid to have all its GPUs of that type.
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }

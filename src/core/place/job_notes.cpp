@@ -30,11 +30,11 @@ void JobNotes::follow(const model::SharedList<model::Job>& jobs) {
   if (jobs.isSameAs(jobs_)) return;
   moveNotes(jobs);
   const auto proposes = [](const JobPtr& job) { return job && job->status.gang.proposal.has_value(); };
-  const auto mayStop = [](const JobPtr& job) { return job && core::stoppable(*job); };
+  const auto isPreemptibleNow = [](const JobPtr& job) { return job && core::preemptibleNow(*job); };
   const auto accuses = [](const JobPtr& job) { return job && accusesNode(*job); };
   forEachChange(jobs_, jobs, [&](const JobPtr& before, const JobPtr& after) {
     keep(proposing_, before, after, proposes(before), proposes(after));
-    keep(stoppable_, before, after, mayStop(before), mayStop(after));
+    keep(preemptibleNow_, before, after, isPreemptibleNow(before), isPreemptibleNow(after));
     keep(accusing_, before, after, accuses(before), accuses(after));
     if (before) addMembers(*before, -1, members_);
     if (after) addMembers(*after, 1, members_);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/time.h"
+#include "core/order/rank_facts.h"
 #include "core/order/run_facts.h"
-#include "core/order/standing.h"
 #include "core/place/fragmentation.h"
 #include "model/job.h"
 #include "model/shared_list.h"
@@ -25,8 +25,8 @@ class JobNotes {
   static constexpr std::uint32_t kNoShape = UINT32_MAX;
 
   // What every cycle needs of a pending job.
-  struct Asks {
-    Standing standing = {};
+  struct PendingFacts {
+    RankFacts standing = {};
     int priority = 0;
     std::size_t queue = 0;  // QueueTree::Index
     // Since when the job has held a reservation.
@@ -51,8 +51,8 @@ class JobNotes {
     // Since when the job is pending; absent: not computed yet.
     std::optional<base::WallTime> waitingSince = std::nullopt;
     // The status already has this message, which is complete as long as the reason stays.
-    std::shared_ptr<const model::Pending> told = nullptr;
-    std::optional<Asks> asks = std::nullopt;  // absent: not computed yet
+    std::shared_ptr<const model::Pending> reported = nullptr;
+    std::optional<PendingFacts> pendingFacts = std::nullopt;  // absent: not computed yet
   };
 
   // Updates the notes to the list, which is sorted by key. A changed job gets an empty note.
@@ -63,13 +63,13 @@ class JobNotes {
   void clearAdmissions() {
     for (Note& note : notes_) {
       note.waits = false;
-      note.told = nullptr;
+      note.reported = nullptr;
     }
   }
 
   // Queues or priorities have changed.
-  void clearAsks() {
-    for (Note& note : notes_) note.asks.reset();
+  void clearPendingFacts() {
+    for (Note& note : notes_) note.pendingFacts.reset();
   }
 
   // Running jobs may have a step to do again.
@@ -84,7 +84,7 @@ class JobNotes {
 
   // In the order of the list: jobs that have a proposal; jobs that are stoppable(), whatever the time.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
-  [[nodiscard]] const std::vector<JobPtr>& stoppable() const { return stoppable_; }
+  [[nodiscard]] const std::vector<JobPtr>& preemptibleNow() const { return preemptibleNow_; }
   // In the order of the list: jobs that have a placement, or have one proposed.
   struct Holder {
     JobPtr job;
@@ -103,7 +103,7 @@ class JobNotes {
   model::SharedList<model::Job> jobs_;
   std::vector<Note> notes_;
   std::vector<JobPtr> proposing_;
-  std::vector<JobPtr> stoppable_;
+  std::vector<JobPtr> preemptibleNow_;
   std::vector<JobPtr> accusing_;
   std::vector<Holder> holders_;
   MemberCounts members_;

@@ -9,8 +9,8 @@ namespace trainyard::core {
 namespace {
 
 // The most constraints that are cached, at two bytes a node each, and the most text of their keys.
-constexpr std::size_t kMost = 256;
-constexpr std::size_t kMostText = 4U << 20U;
+constexpr std::size_t kMax = 256;
+constexpr std::size_t kMaxText = 4U << 20U;
 // To write and compare that much text takes as long as to look at a node.
 constexpr std::size_t kTextOfANode = 256;
 
@@ -60,7 +60,7 @@ NodeRefusals::Answers& NodeRefusals::of(const model::PodShape& shape) {
   work_ += static_cast<std::int64_t>(key.size() / kTextOfANode);
   const auto known = byConstraints_.find(key);
   if (known != byConstraints_.end()) return known->second;
-  if (byConstraints_.size() >= kMost || text_ + key.size() > kMostText) forgetAll();
+  if (byConstraints_.size() >= kMax || text_ + key.size() > kMaxText) forgetAll();
   text_ += key.size();
   return byConstraints_.try_emplace(std::move(key), nodes_.size(), shape, work_).first->second;
 }

@@ -159,17 +159,17 @@ class TightSpread {
 };
 
 // The remaining capacity of the range's nodes while kinds are placed on them.
-class RoomCopy {
+class CapacityCopy {
  public:
-  RoomCopy(const PlaceProblem& problem, Range range)
+  CapacityCopy(const PlaceProblem& problem, Range range)
       : problem_(problem), range_(range), width_(problem.dimensions().size()) {
-    room_.assign(problem.roomAt(range.begin),
-                 problem.roomAt(range.begin) + (range.end - range.begin) * width_);
+    capacity_.assign(problem.capacityAt(range.begin),
+                     problem.capacityAt(range.begin) + (range.end - range.begin) * width_);
   }
 
   [[nodiscard]] std::int64_t fits(const Kind& kind, std::size_t offset, std::int64_t limit) const {
     if (kind.open[range_.begin + offset] == 0) return 0;
-    return problem_.timesCovered(kind, room_.data() + offset * width_, limit);
+    return problem_.timesCovered(kind, capacity_.data() + offset * width_, limit);
   }
 
   [[nodiscard]] std::vector<std::int64_t> fitsOf(const Kind& kind) const {
@@ -180,14 +180,14 @@ class RoomCopy {
   }
 
   void take(const Kind& kind, std::size_t offset, std::int64_t count) {
-    for (std::size_t i = 0; i < width_; ++i) room_[offset * width_ + i] -= kind.demand[i] * count;
+    for (std::size_t i = 0; i < width_; ++i) capacity_[offset * width_ + i] -= kind.demand[i] * count;
   }
 
  private:
   const PlaceProblem& problem_;
   Range range_;
   std::size_t width_;
-  std::vector<std::int64_t> room_;
+  std::vector<std::int64_t> capacity_;
 };
 
 std::int64_t sum(const std::vector<std::int64_t>& amounts) {
@@ -208,7 +208,7 @@ struct Option {
 class ExactSearch {
  public:
   ExactSearch(const PlaceProblem& problem, Range range)
-      : problem_(problem), range_(range), room_(problem, range) {
+      : problem_(problem), range_(range), capacity_(problem, range) {
     order_.resize(problem.kinds().size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
@@ -267,16 +267,16 @@ class ExactSearch {
                std::int64_t& budget) {
     if (--budget < 0) return;
     if (rank == strides_.size()) {
-      current.last = room_.fits(kind(rank), offset, kind(rank).count);
+      current.last = capacity_.fits(kind(rank), offset, kind(rank).count);
       options.push_back(current);
       return;
     }
-    const std::int64_t most = room_.fits(kind(rank), offset, kind(rank).count);
+    const std::int64_t most = capacity_.fits(kind(rank), offset, kind(rank).count);
     for (std::int64_t count = 0; count <= most; ++count) {
       current.counts[rank] = count;
-      room_.take(kind(rank), offset, count);
+      capacity_.take(kind(rank), offset, count);
       collect(offset, rank + 1, current, options, budget);
-      room_.take(kind(rank), offset, -count);
+      capacity_.take(kind(rank), offset, -count);
     }
     current.counts[rank] = 0;
   }
@@ -332,7 +332,7 @@ class ExactSearch {
 
   const PlaceProblem& problem_;
   Range range_;
-  RoomCopy room_;
+  CapacityCopy capacity_;
   std::vector<std::size_t> order_;    // kinds by their number of members
   std::vector<std::size_t> strides_;  // of a state's index, per kind but the last
   std::size_t states_ = 1;
@@ -397,9 +397,9 @@ std::vector<ShapeChoice> Packer::shapesIn(std::size_t level, Range range) const 
   const Kind& kind = kinds.front();
   std::vector<ShapeChoice> shapes = shapeChoices(*costs, kind.shape->requests.gpus(), kind.count);
   std::erase_if(shapes, [&](const ShapeChoice& shape) {
-    const auto roomy = std::count_if(kind.fits.begin() + range.begin, kind.fits.begin() + range.end,
-                                     [&](std::int64_t fits) { return fits >= shape.members; });
-    return roomy < shape.nodes;
+    const auto fitting = std::count_if(kind.fits.begin() + range.begin, kind.fits.begin() + range.end,
+                                       [&](std::int64_t fits) { return fits >= shape.members; });
+    return fitting < shape.nodes;
   });
   return shapes;
 }
@@ -407,11 +407,11 @@ std::vector<ShapeChoice> Packer::shapesIn(std::size_t level, Range range) const 
 std::optional<Packing> Packer::packInOrder(std::size_t level, Range range,
                                            const std::vector<std::size_t>& order,
                                            const std::optional<ShapeChoice>& shape) {
-  RoomCopy room(*problem_, range);
+  CapacityCopy capacity(*problem_, range);
   Packing packing(order.size());
   for (const std::size_t index : order) {
     const Kind& kind = problem_->kinds()[index];
-    std::vector<std::int64_t> fits = room.fitsOf(kind);
+    std::vector<std::int64_t> fits = capacity.fitsOf(kind);
     if (shape && index == 0) {
       for (std::int64_t& places : fits) places = places < shape->members ? 0 : shape->members;
     }
@@ -420,22 +420,22 @@ std::optional<Packing> Packer::packInOrder(std::size_t level, Range range,
     spread.spread(level, range, kind.count);
     packing[index] = spread.result();
     for (std::size_t offset = 0; offset < packing[index].size(); ++offset) {
-      if (packing[index][offset] > 0) room.take(kind, offset, packing[index][offset]);
+      if (packing[index][offset] > 0) capacity.take(kind, offset, packing[index][offset]);
     }
   }
   return packing;
 }
 
 Packing Packer::packSome(Range range) const {
-  RoomCopy room(*problem_, range);
+  CapacityCopy capacity(*problem_, range);
   Packing packing;
   for (const Kind& kind : problem_->kinds()) {
-    std::vector<std::int64_t> taken = room.fitsOf(kind);
+    std::vector<std::int64_t> taken = capacity.fitsOf(kind);
     std::int64_t left = kind.count;
     for (std::size_t offset = 0; offset < taken.size(); ++offset) {
       taken[offset] = std::min(taken[offset], left);
       left -= taken[offset];
-      if (taken[offset] > 0) room.take(kind, offset, taken[offset]);
+      if (taken[offset] > 0) capacity.take(kind, offset, taken[offset]);
     }
     packing.push_back(std::move(taken));
   }
@@ -449,23 +449,23 @@ std::optional<Packing> Packer::packByLeastHarm(Range range) const {
   for (const Kind& kind : kinds) members += kind.count;
   if (members * static_cast<std::int64_t>(nodes * kinds.size()) > kLeastHarmBudget) return std::nullopt;
 
-  RoomCopy room(*problem_, range);
+  CapacityCopy capacity(*problem_, range);
   Packing packing(kinds.size(), std::vector<std::int64_t>(nodes, 0));
   for (std::size_t index = 0; index < kinds.size(); ++index) {
     for (std::int64_t member = 0; member < kinds[index].count; ++member) {
       std::size_t best = nodes;
       std::int64_t leastHarm = 0;
       for (std::size_t offset = 0; offset < nodes; ++offset) {
-        if (room.fits(kinds[index], offset, 1) == 0) continue;
+        if (capacity.fits(kinds[index], offset, 1) == 0) continue;
         std::int64_t harm = 0;
         for (std::size_t other = index + 1; other < kinds.size(); ++other) {
-          harm += room.fits(kinds[other], offset, kinds[other].count);
+          harm += capacity.fits(kinds[other], offset, kinds[other].count);
         }
-        room.take(kinds[index], offset, 1);
+        capacity.take(kinds[index], offset, 1);
         for (std::size_t other = index + 1; other < kinds.size(); ++other) {
-          harm -= room.fits(kinds[other], offset, kinds[other].count);
+          harm -= capacity.fits(kinds[other], offset, kinds[other].count);
         }
-        room.take(kinds[index], offset, -1);
+        capacity.take(kinds[index], offset, -1);
         const bool better = best == nodes || harm < leastHarm ||
                             (harm == leastHarm && problem_->busyness(range.begin + offset) <
                                                       problem_->busyness(range.begin + best));
@@ -474,7 +474,7 @@ std::optional<Packing> Packer::packByLeastHarm(Range range) const {
         leastHarm = harm;
       }
       if (best == nodes) return std::nullopt;
-      room.take(kinds[index], best, 1);
+      capacity.take(kinds[index], best, 1);
       ++packing[index][best];
     }
   }
@@ -499,7 +499,7 @@ bool Packer::totalDemandFits(Range range) const {
     }
     std::int64_t have = 0;
     for (std::uint32_t position = range.begin; position < range.end && have < wanted; ++position) {
-      have += std::max<std::int64_t>(0, problem_->roomAt(position)[i]);
+      have += std::max<std::int64_t>(0, problem_->capacityAt(position)[i]);
     }
     if (have < wanted) return false;
   }

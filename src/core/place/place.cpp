@@ -99,18 +99,18 @@ bool usesUnpreferred(const PlaceRequest& request, const Placement& placement, co
 
 std::vector<model::NodeName> unpreferredNodes(const PlaceRequest& request, const Ledger& ledger) {
   std::vector<model::NodeName> nodes;
-  for (const Ledger::NodeRoom& room : ledger.nodes()) {
+  for (const Ledger::NodeCapacity& capacity : ledger.nodes()) {
     const bool unpreferred = std::any_of(
         request.groups.begin(), request.groups.end(),
-        [&](const PlaceRequest::Group& group) { return prefersOthers(*room.node, group.role->shape); });
-    if (unpreferred) nodes.push_back(room.node->name);
+        [&](const PlaceRequest::Group& group) { return prefersOthers(*capacity.node, group.role->shape); });
+    if (unpreferred) nodes.push_back(capacity.node->name);
   }
   return nodes;
 }
 
-std::optional<Placement> findAnyPlaces(const PlaceRequest& request, const Ledger& ledger,
-                                       const Domains& domains) {
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+std::optional<Placement> findAnyPlacement(const PlaceRequest& request, const Ledger& ledger,
+                                          const Domains& domains) {
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kFree);
   if (problem.kinds().empty()) return Placement{};
   const auto bounds = boundsOf(request, domains);
   if (!bounds) return std::nullopt;
@@ -122,9 +122,9 @@ std::optional<Placement> findAnyPlaces(const PlaceRequest& request, const Ledger
 }  // namespace
 
 // In most clusters no preference applies, and one search suffices.
-std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
-                                    const Domains& domains) {
-  auto any = findAnyPlaces(request, ledger, domains);
+std::optional<Placement> findPlacement(const PlaceRequest& request, const Ledger& ledger,
+                                       const Domains& domains) {
+  auto any = findAnyPlacement(request, ledger, domains);
   if (!any || !usesUnpreferred(request, *any, ledger)) return any;
   const auto unpreferred = unpreferredNodes(request, ledger);
   if (unpreferred.size() == ledger.nodes().size()) return any;
@@ -132,7 +132,7 @@ std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& l
   auto preferred = avoidingAsPossible(unpreferred, [&](std::vector<model::NodeName> avoided) {
     preferring.avoidNodes = request.avoidNodes;
     preferring.avoidNodes.insert(preferring.avoidNodes.end(), avoided.begin(), avoided.end());
-    return findAnyPlaces(preferring, ledger, domains);
+    return findAnyPlacement(preferring, ledger, domains);
   });
   return preferred && preferred->levelIndex >= any->levelIndex ? preferred : any;
 }
@@ -148,17 +148,17 @@ std::optional<Placement> avoidingAsPossible(
 
 std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, const Ledger& ledger,
                                                 const Domains& domains) {
-  if (auto found = findPlaces(request, ledger, domains)) return std::move(*found);
+  if (auto found = findPlacement(request, ledger, domains)) return std::move(*found);
   const auto bounds = boundsOf(request, domains);
   if (!bounds) return unknownLevel(request.job->spec.locality.required, domains);
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
-  PlacementFailure failure = explainNoPlace(problem, bounds->widest, bounds->required);
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kFree);
+  PlacementFailure failure = explainNoPlacement(problem, bounds->widest, bounds->required);
   failure.blockers = findBlockers(failure.contested, failure.scarce, request.job->key, ledger);
   return failure;
 }
 
 bool fitsWhenEmpty(const PlaceRequest& request, const Ledger& ledger, const Domains& domains) {
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kEmpty);
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kEmpty);
   if (problem.kinds().empty()) return true;
   const auto bounds = boundsOf(request, domains);
   return bounds && Packer(problem).holdsAtLevel(bounds->required);
@@ -168,7 +168,7 @@ std::variant<Placement, PlacementFailure> place(const PlaceRequest& request, con
                                                 const std::vector<model::TopologyLevel>& topology) {
   std::vector<const model::Node*> nodes;
   nodes.reserve(ledger.nodes().size());
-  for (const Ledger::NodeRoom& room : ledger.nodes()) nodes.push_back(room.node);
+  for (const Ledger::NodeCapacity& capacity : ledger.nodes()) nodes.push_back(capacity.node);
   return place(request, ledger, Domains(nodes, topology));
 }
 

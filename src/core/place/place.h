@@ -87,8 +87,8 @@ struct PlacementFailure {
 [[nodiscard]] std::variant<Placement, PlacementFailure> place(const PlaceRequest& request,
                                                               const Ledger& ledger, const Domains& domains);
 // As place(), without the failure's message: that costs more than the search.
-[[nodiscard]] std::optional<Placement> findPlaces(const PlaceRequest& request, const Ledger& ledger,
-                                                  const Domains& domains);
+[[nodiscard]] std::optional<Placement> findPlacement(const PlaceRequest& request, const Ledger& ledger,
+                                                     const Domains& domains);
 // The result of `find` without all of these nodes, which failed a job's attempts or are suspected;
 // else without the later half of them, and so on down to none. A suspected node is better than to wait
 // for one that may never come; the back-off grows.

@@ -37,7 +37,7 @@ void PlacementCache::followQueues(const model::Snapshot& snapshot) {
   queues_ = snapshot.queues;
   priorityClasses_ = snapshot.priorityClasses;
   namespaces_ = snapshot.namespaces;
-  if (!same) notes.clearAsks();
+  if (!same) notes.clearPendingFacts();
 }
 
 void PlacementCache::end(std::size_t jobs) {
@@ -48,7 +48,7 @@ void PlacementCache::end(std::size_t jobs) {
 
 void PlacementCache::clear() {
   notes.clear();
-  told.clear();
+  reported.clear();
   shapes_.clear();
   pools_.clear();
   poolOfShape_.clear();

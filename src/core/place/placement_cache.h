@@ -30,7 +30,7 @@ class PlacementCache {
   using Question = std::pair<std::uint32_t, std::size_t>;
   // Jobs with the same message: their queue, shape, how wide they may be placed, when the next wider level is
   // permitted, and which, and their priority if time slicing applies.
-  using Words =
+  using MessageKey =
       std::tuple<std::size_t, std::uint32_t, std::size_t, std::optional<base::WallTime>, std::size_t, int>;
 
   // First in a cycle: drops what does not hold for this state of the ledger.
@@ -83,7 +83,7 @@ class PlacementCache {
   FitCache fits = {};
 
   // The last message of each group of jobs.
-  std::map<Words, std::shared_ptr<const model::Pending>> told = {};
+  std::map<MessageKey, std::shared_ptr<const model::Pending>> reported = {};
 
   // The level that each shape could have on an empty cluster: tightestAttainable().
   std::map<std::uint32_t, std::size_t> attainable = {};

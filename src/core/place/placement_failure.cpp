@@ -13,7 +13,7 @@
 #include "core/place/able_domain.h"
 #include "core/place/node_refusals.h"
 #include "core/place/pack.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -38,7 +38,7 @@ class Explanation {
  public:
   Explanation(const PlaceProblem& now, std::size_t widest, std::size_t bound)
       : now_(now),
-        empty_(now.request(), now.ledger(), now.domains(), PlaceProblem::Room::kEmpty),
+        empty_(now.request(), now.ledger(), now.domains(), PlaceProblem::Capacity::kEmpty),
         widest_(widest),
         bound_(bound) {
     for (const Kind& kind : now.kinds()) {
@@ -81,12 +81,12 @@ class Explanation {
     failure.reason = PendingReason::kNoMatchingNodes;
     failure.message = nodeCount() == 0 ? std::string("the cluster has no nodes")
                                        : fmt::format("no node matches the template of role {}: {}",
-                                                     rolesOf(index), model::joinWords(words));
+                                                     rolesOf(index), model::joinList(words));
     return failure;
   }
 
   PlacementFailure tooLarge() const {
-    const DomainRoom best = mostRoom(empty_, widest_);
+    const DomainCapacity best = domainWithMostCapacity(empty_, widest_);
     PlacementFailure failure;
     failure.reason = PendingReason::kTooLarge;
     failure.message = failure.needs = needs(empty_, best.range);
@@ -109,7 +109,7 @@ class Explanation {
   PlacementFailure waiting() {
     const bool enoughInAll = widest_ != 0 && Packer(now_).packAtLevel(0).has_value();
     const bool rightLevel = holdsWhenEmpty();
-    const DomainRoom best = rightLevel ? *able_ : mostRoom(empty_, widest_);
+    const DomainCapacity best = rightLevel ? *able_ : domainWithMostCapacity(empty_, widest_);
     PlacementFailure failure;
     failure.reason = enoughInAll ? PendingReason::kWaitingForTopology : PendingReason::kWaitingForCapacity;
     failure.message = failure.needs = needs(now_, best.range);
@@ -133,7 +133,7 @@ class Explanation {
 
   // Jobs on some nodes do not block this one: on nodes where no member fits even if they are empty, and, if
   // the open nodes can hold the gang, on closed nodes.
-  std::vector<std::uint32_t> contestedNodes(const DomainRoom& best) const {
+  std::vector<std::uint32_t> contestedNodes(const DomainCapacity& best) const {
     const bool openOnly = holdsEachKind(empty_, best.range, &open_);
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
@@ -156,7 +156,7 @@ class Explanation {
       if (able_) break;
       if (widest_ <= bound_) {
         // Only the exact search finds one; it is too slow for every domain.
-        able_ = mostRoom(now_, widest_);
+        able_ = domainWithMostCapacity(now_, widest_);
         return true;
       }
     }
@@ -214,7 +214,7 @@ class Explanation {
       std::int64_t count = kind.count;
       for (std::size_t i = 0; i < kind.demand.size(); ++i) {
         if ((i < kFixedDimensions && i != extra) || kind.demand[i] <= 0) continue;
-        const std::int64_t have = problem.roomAt(position)[i];
+        const std::int64_t have = problem.capacityAt(position)[i];
         count = have < kind.demand[i] ? 0 : std::min(count, have / kind.demand[i]);
       }
       total += count;
@@ -241,13 +241,13 @@ class Explanation {
   }
 
   // The first kind of members that does not fit; the last if only the combination of kinds does not fit.
-  std::size_t shortKind(const DomainRoom& best) const {
+  std::size_t shortKind(const DomainCapacity& best) const {
     std::size_t index = 0;
     while (index + 1 < best.fits.size() && best.fits[index] >= now_.kinds()[index].count) ++index;
     return index;
   }
 
-  model::Shortfall shortfall(const PlaceProblem& problem, const DomainRoom& best) const {
+  model::Shortfall shortfall(const PlaceProblem& problem, const DomainCapacity& best) const {
     const std::size_t index = shortKind(best);
     const Kind& kind = problem.kinds()[index];
     model::Shortfall shortfall;
@@ -261,7 +261,7 @@ class Explanation {
     shortfall.needed = base::saturatingMultiply(kind.demand[scarce], kind.count);
     for (std::uint32_t position = best.range.begin; position < best.range.end; ++position) {
       if (openFor(index, position, problem)) {
-        shortfall.available += std::max<std::int64_t>(0, problem.roomAt(position)[scarce]);
+        shortfall.available += std::max<std::int64_t>(0, problem.capacityAt(position)[scarce]);
       }
     }
     // Enough in total, but too fragmented for the members.
@@ -289,7 +289,7 @@ class Explanation {
     const Kind& kind = empty_.kinds()[index];
     if (kind.count == 1) return true;
     for (std::size_t position = 0; position < nodeCount(); ++position) {
-      if (matching_[index][position] != 0 && empty_.timesCovered(kind, empty_.roomAt(position), 2) > 1)
+      if (matching_[index][position] != 0 && empty_.timesCovered(kind, empty_.capacityAt(position), 2) > 1)
         return false;
     }
     return true;
@@ -300,7 +300,7 @@ class Explanation {
     for (const std::size_t i : named(problem, index, range)) {
       words.push_back(model::amountOf(problem.dimensions()[i], problem.kinds()[index].demand[i]));
     }
-    return model::joinWords(words);
+    return model::joinList(words);
   }
 
   std::string needs(const PlaceProblem& problem, Range range) const {
@@ -326,11 +326,11 @@ class Explanation {
       where = " on one node";
     else if (widest_ != 0)
       where = fmt::format(" in one {}", level().name);
-    return fmt::format("needs {}{}", model::joinWords(parts), members > 1 ? where : "");
+    return fmt::format("needs {}{}", model::joinList(parts), members > 1 ? where : "");
   }
 
   // "has 3", "can hold 9", "can hold 3 and 2"
-  std::string has(const DomainRoom& best) const {
+  std::string has(const DomainCapacity& best) const {
     if (best.fits.size() == 1) return fmt::format("{} {}", fillsNodes(0) ? "has" : "can hold", best.fits[0]);
     bool all = true;
     std::vector<std::string> counts;
@@ -339,16 +339,18 @@ class Explanation {
       counts.push_back(fmt::to_string(best.fits[i]));
     }
     return all ? "can hold each role, but not all together"
-               : fmt::format("can hold {}", model::joinWords(counts));
+               : fmt::format("can hold {}", model::joinList(counts));
   }
 
   // For a gang that would fit if it could spread over the whole cluster.
   std::string hasInAll() const {
     if (now_.kinds().size() > 1) return "can hold all";
-    return has(roomIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
+    return has(capacityIn(now_, {0, static_cast<std::uint32_t>(nodeCount())}));
   }
 
-  std::string pathOf(const DomainRoom& best) const { return now_.domains().path(widest_, best.range.begin); }
+  std::string pathOf(const DomainCapacity& best) const {
+    return now_.domains().path(widest_, best.range.begin);
+  }
 
   // "n3 has 5" or "n3 has 8 nvidia.com/gpu and 100Gi memory": the node that comes closest to one member.
   std::string bestNode(const PlaceProblem& problem, std::size_t index) const {
@@ -362,8 +364,8 @@ class Explanation {
       if (&problem == &now_ && empty_.kinds()[index].fits[position] == 0) continue;
       double cover = 1;
       for (const std::size_t i : dimensions) {
-        cover = std::min(
-            cover, static_cast<double>(problem.roomAt(position)[i]) / static_cast<double>(kind.demand[i]));
+        cover = std::min(cover, static_cast<double>(problem.capacityAt(position)[i]) /
+                                    static_cast<double>(kind.demand[i]));
       }
       if (cover <= bestCover && best) continue;
       best = position;
@@ -372,11 +374,11 @@ class Explanation {
     if (!best) return {};
     std::vector<std::string> words;
     for (const std::size_t i : dimensions) {
-      const std::int64_t have = std::max<std::int64_t>(0, problem.roomAt(*best)[i]);
+      const std::int64_t have = std::max<std::int64_t>(0, problem.capacityAt(*best)[i]);
       const bool bare = dimensions.size() == 1 && i >= kFixedDimensions;
       words.push_back(bare ? fmt::to_string(have) : model::amountOf(problem.dimensions()[i], have));
     }
-    return fmt::format("{} has {}", problem.node(*best).name, model::joinWords(words));
+    return fmt::format("{} has {}", problem.node(*best).name, model::joinList(words));
   }
 
   std::string nothingFree(std::size_t index) const {
@@ -398,7 +400,7 @@ class Explanation {
     for (std::size_t position = 0; position < nodeCount(); ++position) {
       if (!openFor(index, position, now_)) continue;
       anyOpen = true;
-      if (now_.roomAt(position)[dimension] > 0) return false;
+      if (now_.capacityAt(position)[dimension] > 0) return false;
     }
     return anyOpen;
   }
@@ -420,14 +422,14 @@ class Explanation {
                                          : fmt::format("{} {}", count, inNumber(text, count)));
     }
     return fmt::format("; {} {} free capacity but {}", model::counted(total, "more node"),
-                       total == 1 ? "has" : "have", model::joinWords(words));
+                       total == 1 ? "has" : "have", model::joinList(words));
   }
 
   std::optional<std::string> closedFor(std::size_t position) const {
     for (std::size_t i = 0; i < now_.kinds().size(); ++i) {
       const Kind& kind = now_.kinds()[i];
       if (matching_[i][position] == 0 || open_[i][position] != 0 ||
-          now_.timesCovered(kind, now_.roomAt(position), 1) == 0)
+          now_.timesCovered(kind, now_.capacityAt(position), 1) == 0)
         continue;
       if (const auto failure = nodeMisfit(now_.node(position), *kind.shape)) return failure->text;
       if (now_.closed(position)) return "has a GPU type that would exceed the limit of the job's queue";
@@ -442,12 +444,12 @@ class Explanation {
   std::size_t bound_;
   std::vector<std::vector<char>> matching_;  // per kind, by position: the template matches
   std::vector<std::vector<char>> open_;      // and the node is open now
-  std::optional<DomainRoom> able_;           // holdsWhenEmpty()
+  std::optional<DomainCapacity> able_;       // holdsWhenEmpty()
 };
 
 }  // namespace
 
-PlacementFailure explainNoPlace(const PlaceProblem& problem, std::size_t widest, std::size_t bound) {
+PlacementFailure explainNoPlacement(const PlaceProblem& problem, std::size_t widest, std::size_t bound) {
   return Explanation(problem, widest, bound).explain();
 }
 

@@ -6,7 +6,7 @@
 #include "core/place/node_refusals.h"
 #include "model/gpu_resources.h"
 #include "model/names.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 #include "model/process_group.h"
 
 namespace trainyard::core {
@@ -37,7 +37,7 @@ class OfferedReader {
  public:
   explicit OfferedReader(const std::vector<std::string>& dimensions) : dimensions_(dimensions) {
     for (std::size_t i = PlaceProblem::kFixedDimensions; i < dimensions.size(); ++i) {
-      if (model::isOneANode(dimensions[i])) oneANode_.push_back(i);
+      if (model::isOnePerNode(dimensions[i])) oneANode_.push_back(i);
     }
     // Usually the gang requests one extended resource, and that is the only GPU resource.
     onlyGpus_ = dimensions.size() == PlaceProblem::kFixedDimensions + 1 &&
@@ -71,7 +71,7 @@ bool harder(const Resources& a, const Resources& b) {
 }  // namespace
 
 PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains,
-                           Room room)
+                           Capacity capacity)
     : request_(&request), ledger_(&ledger), domains_(&domains) {
   groupKinds();
   const auto mark = [&](const std::vector<model::NodeName>& names, std::vector<char>& marked) {
@@ -83,8 +83,8 @@ PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, co
   mark(request.avoidNodes, avoided_);
   mark({}, closed_);
   if (request.closed != nullptr) mark(*request.closed, closed_);
-  readRoom(room);
-  readFits(room);
+  readCapacity(capacity);
+  readFits(capacity);
 }
 
 void PlaceProblem::groupKinds() {
@@ -120,24 +120,24 @@ void PlaceProblem::groupKinds() {
   }
 }
 
-void PlaceProblem::readRoom(Room room) {
+void PlaceProblem::readCapacity(Capacity capacity) {
   const bool wantsGpus =
       std::any_of(kinds_.begin(), kinds_.end(), [](const Kind& kind) { return kind.wantsGpus; });
-  room_.resize(domains_->nodeCount() * dimensions_.size());
+  capacity_.resize(domains_->nodeCount() * dimensions_.size());
   busyness_.resize(domains_->nodeCount());
   const OfferedReader reader(dimensions_);
   Resources withoutJobs;
   for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
     const std::size_t node = domains_->nodeAt(position);
-    const Ledger::NodeRoom& entry = ledger_->nodes()[node];
+    const Ledger::NodeCapacity& entry = ledger_->nodes()[node];
     const Resources& all = entry.node->allocatable;
-    const Resources& amount = room == Room::kFree    ? entry.free
-                              : room == Room::kEmpty ? all
-                                                     : ledger_->freeWithoutJobs(node, withoutJobs);
-    const std::int64_t gpus = room == Room::kFree ? entry.freeGpus
-                              : &amount == &all   ? entry.gpus
-                                                  : amount.gpus();
-    reader.read(amount, gpus, room_.data() + position * dimensions_.size());
+    const Resources& amount = capacity == Capacity::kFree    ? entry.free
+                              : capacity == Capacity::kEmpty ? all
+                                                             : ledger_->freeWithoutJobs(node, withoutJobs);
+    const std::int64_t gpus = capacity == Capacity::kFree ? entry.freeGpus
+                              : &amount == &all           ? entry.gpus
+                                                          : amount.gpus();
+    reader.read(amount, gpus, capacity_.data() + position * dimensions_.size());
     // No gang can use capacity on a closed node: it does not make its rack emptier.
     if (!entry.node->ready || entry.node->unschedulable) continue;
     const std::int64_t freeGpus = std::max<std::int64_t>(0, gpus);
@@ -147,20 +147,20 @@ void PlaceProblem::readRoom(Room room) {
   }
 }
 
-void PlaceProblem::readFits(Room room) {
+void PlaceProblem::readFits(Capacity capacity) {
   for (Kind& kind : kinds_) {
     kind.open.assign(domains_->nodeCount(), 0);
     kind.fits.assign(domains_->nodeCount(), 0);
     const NodeOpenness openness(*request_, *kind.shape);
     for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
       // Capacity first: it costs a few divisions, the constraints cost string comparisons.
-      const std::int64_t fits = timesCovered(kind, roomAt(position), kind.count);
+      const std::int64_t fits = timesCovered(kind, capacityAt(position), kind.count);
       if (fits == 0) continue;
-      const bool left = room == Room::kFree && avoided_[position] != 0;
+      const bool left = capacity == Capacity::kFree && avoided_[position] != 0;
       if (left || closed_[position] != 0) continue;
       const std::size_t index = domains_->nodeAt(position);
-      const bool open = room == Room::kEmpty ? openness.mayBecomeOpen(index, node(position))
-                                             : openness.mayUse(index, node(position));
+      const bool open = capacity == Capacity::kEmpty ? openness.mayBecomeOpen(index, node(position))
+                                                     : openness.mayUse(index, node(position));
       if (!open) continue;
       kind.open[position] = 1;
       kind.fits[position] = fits;
@@ -168,14 +168,14 @@ void PlaceProblem::readFits(Room room) {
   }
 }
 
-std::int64_t PlaceProblem::timesCovered(const Kind& kind, const std::int64_t* room,
+std::int64_t PlaceProblem::timesCovered(const Kind& kind, const std::int64_t* capacity,
                                         std::int64_t limit) const {
   std::int64_t count = limit;
   // Extended resources first: on a busy cluster they yield 0 at once.
   for (std::size_t i = kind.demand.size(); i-- > 0 && count > 0;) {
     const std::int64_t want = kind.demand[i];
     if (want <= 0) continue;
-    const std::int64_t have = room[i];
+    const std::int64_t have = capacity[i];
     count = have < want ? 0 : std::min(count, have / want);
   }
   return count;

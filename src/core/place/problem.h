@@ -14,7 +14,7 @@ namespace trainyard::core {
 // strings. Part of place(); not for use elsewhere.
 class PlaceProblem {
  public:
-  enum class Room {
+  enum class Capacity {
     kFree,         // free capacity, on nodes that are open now
     kEmpty,        // as if nothing ran and every node that the templates match were usable
     kWithoutJobs,  // as if no TrainingJob held anything, on nodes that are open now; avoids none
@@ -23,7 +23,7 @@ class PlaceProblem {
   // The first dimensions; the extended resources that the gang requests follow, by name.
   enum Dimension : std::size_t { kCpu, kMemory, kStorage, kPods, kFixedDimensions };
 
-  PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Room room);
+  PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Capacity capacity);
 
   // Members with the same constraints and requests. Several roles may share a kind.
   struct Kind {
@@ -56,8 +56,8 @@ class PlaceProblem {
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
   [[nodiscard]] const std::vector<std::string>& dimensions() const { return dimensions_; }
   // The capacity of the node at `position`: dimensions().size() amounts.
-  [[nodiscard]] const std::int64_t* roomAt(std::size_t position) const {
-    return room_.data() + position * dimensions_.size();
+  [[nodiscard]] const std::int64_t* capacityAt(std::size_t position) const {
+    return capacity_.data() + position * dimensions_.size();
   }
   [[nodiscard]] const Busyness& busyness(std::size_t position) const { return busyness_[position]; }
   [[nodiscard]] const model::Node& node(std::size_t position) const {
@@ -67,20 +67,20 @@ class PlaceProblem {
   [[nodiscard]] bool closed(std::size_t position) const { return closed_[position] != 0; }
 
   // How many members of `kind` fit into `room`, at most `limit`.
-  [[nodiscard]] std::int64_t timesCovered(const Kind& kind, const std::int64_t* room,
+  [[nodiscard]] std::int64_t timesCovered(const Kind& kind, const std::int64_t* capacity,
                                           std::int64_t limit) const;
 
  private:
   void groupKinds();
-  void readRoom(Room room);
-  void readFits(Room room);
+  void readCapacity(Capacity capacity);
+  void readFits(Capacity capacity);
 
   const PlaceRequest* request_;
   const Ledger* ledger_;
   const Domains* domains_;
   std::vector<Kind> kinds_;
   std::vector<std::string> dimensions_;
-  std::vector<std::int64_t> room_;
+  std::vector<std::int64_t> capacity_;
   std::vector<Busyness> busyness_;
   std::vector<char> avoided_;
   std::vector<char> closed_;

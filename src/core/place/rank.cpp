@@ -58,9 +58,9 @@ std::int64_t PlaceRank::growthByAll(std::size_t position) {
 }
 
 std::int64_t PlaceRank::growth(const TaskShape& taken, std::size_t position) {
-  const std::int64_t* room = problem_->roomAt(position);
-  const std::int64_t cpu = room[PlaceProblem::kCpu];
-  const std::int64_t memory = room[PlaceProblem::kMemory];
+  const std::int64_t* capacity = problem_->capacityAt(position);
+  const std::int64_t cpu = capacity[PlaceProblem::kCpu];
+  const std::int64_t memory = capacity[PlaceProblem::kMemory];
   const std::int64_t gpus = problem_->busyness(position).freeGpus;
   const std::int64_t left = std::max<std::int64_t>(0, saturatingSubtract(gpus, taken.devices));
   return saturatingSubtract(
@@ -75,11 +75,11 @@ std::int64_t PlaceRank::fragmentationOf(std::int64_t cpu, std::int64_t memory, s
                     static_cast<std::uint64_t>(gpus) * 0x165667B19E3779F9U;
   Known& known = known_[hash >> 56U];
   if (known.gpus != gpus || known.cpu != cpu || known.memory != memory) {
-    DeviceRoom room;
-    room.cpu = cpu;
-    room.memory = memory;
-    room.whole = gpus;
-    known = {cpu, memory, gpus, fragmentation(room, *problem_->request().mix)};
+    DeviceCapacity capacity;
+    capacity.cpu = cpu;
+    capacity.memory = memory;
+    capacity.whole = gpus;
+    known = {cpu, memory, gpus, fragmentation(capacity, *problem_->request().mix)};
   }
   return known.fragmentation;
 }

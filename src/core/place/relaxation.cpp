@@ -46,7 +46,7 @@ milliseconds unstatedHoldOut(const RelaxationInput& input, const model::Relaxati
     wait = std::min(wait, shareOf(*input.estimatedDuration, kSpreadCostPermille));
   }
   wait = std::min(wait, policy.cap);
-  return wait < kLeastHoldOut ? milliseconds(0) : wait;
+  return wait < kMinHoldOut ? milliseconds(0) : wait;
 }
 
 // Keeps steps strictly later and wider: among steps at the same time the widest counts.
@@ -60,7 +60,7 @@ void addStep(std::vector<RelaxationStep>& steps, RelaxationStep step) {
 }
 
 // The widest level, not beyond `bound`, that has the same domains as `level`.
-std::size_t widestAlike(std::size_t level, std::size_t bound, const Domains& domains) {
+std::size_t widestEqual(std::size_t level, std::size_t bound, const Domains& domains) {
   const auto& levels = domains.levels();
   while (level > bound && levels[level - 1].domains == levels[level].domains) --level;
   return level;
@@ -91,11 +91,11 @@ std::vector<RelaxationStep> relaxationSteps(const RelaxationInput& input,
   const auto levels = static_cast<std::int64_t>(first - bound);
   for (std::int64_t i = 0; i <= levels; ++i) {
     const milliseconds from = levels == 0 ? milliseconds(0) : times(holdOut / levels, i);
-    const std::size_t level = widestAlike(first - static_cast<std::size_t>(i), bound, domains);
+    const std::size_t level = widestEqual(first - static_cast<std::size_t>(i), bound, domains);
     // The tighter of two names is more precise, but "in one rack" means nothing if the cluster is one rack.
     if (i == 0)
       addStep(steps, {from, level == 0 ? 0 : first});
-    else if (level != widestAlike(first, bound, domains))
+    else if (level != widestEqual(first, bound, domains))
       addStep(steps, {from, level});
   }
   return steps;
@@ -114,7 +114,7 @@ Relaxation relaxationAt(const std::vector<RelaxationStep>& steps, milliseconds w
 }
 
 std::size_t tightestAttainable(const PlaceRequest& request, const Ledger& ledger, const Domains& domains) {
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kWithoutJobs);
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kWithoutJobs);
   const std::string& required = request.job->spec.locality.required;
   const std::size_t bound = required.empty() ? 0 : domains.findLevel(required).value_or(0);
   if (problem.kinds().empty()) return bound;

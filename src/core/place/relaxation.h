@@ -30,7 +30,7 @@ namespace trainyard::core {
 //  - Others wait for perGpu × GPUs, or the share of their estimated duration if that is longer, in
 //    total, divided evenly between the remaining levels. The total is at most kSpreadCostPermille of
 //    the estimate, because a wider placement would cost less than that wait, and at most `cap`. No
-//    other job ends in less than kLeastHoldOut: such a job does not wait either. Levels that have the
+//    other job ends in less than kMinHoldOut: such a job does not wait either. Levels that have the
 //    same domains count as one, at the time of the first.
 //    (Lost: `base` for these jobs, too. A stated wish pays for it; without one, a minute at each of four
 //    levels holds back gangs that run for seconds.)
@@ -38,7 +38,7 @@ namespace trainyard::core {
 // ResNet-50 on two servers instead of one: 98.0 of 114.8 images a second ("Analysis of Large-Scale
 // Multi-Tenant GPU Clusters for DNN Training Workloads", ATC 2019, table 4).
 inline constexpr int kSpreadCostPermille = 150;
-inline constexpr std::chrono::milliseconds kLeastHoldOut{30'000};
+inline constexpr std::chrono::milliseconds kMinHoldOut{30'000};
 
 struct RelaxationStep {
   std::chrono::milliseconds after{0};  // from the start of waiting

@@ -19,9 +19,9 @@ bool passedCheck(const model::NodeName& node, base::WallTime since,
     const model::Condition* runs = job->condition(model::conditions::kRunning);
     const bool began =
         runs != nullptr && runs->status == model::ConditionStatus::kTrue && runs->lastTransition > since;
-    const auto& places = job->status.gang.placed->assignments;
-    return began &&
-           std::any_of(places.begin(), places.end(), [&](const auto& each) { return each.node == node; });
+    const auto& assignments = job->status.gang.placed->assignments;
+    return began && std::any_of(assignments.begin(), assignments.end(),
+                                [&](const auto& each) { return each.node == node; });
   });
 }
 

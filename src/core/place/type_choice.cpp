@@ -25,8 +25,8 @@ Best bestOf(const TypeSeeker& seeker, const Free& free) {
   Best best;
   int second = -kNowhereElse;
   for (const auto& [type, worth] : seeker.worth) {
-    const auto room = free.find(type);
-    if (room == free.end() || room->second < seeker.gpus) continue;
+    const auto capacity = free.find(type);
+    if (capacity == free.end() || capacity->second < seeker.gpus) continue;
     if (best.type == nullptr || worth > best.worth) {
       if (best.type != nullptr) second = std::max(second, best.worth);
       best.type = &type;

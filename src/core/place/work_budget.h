@@ -29,9 +29,9 @@ class WorkBudget {
 // have none. Each further one is charged as a node, four times its real cost: long constraints are evaluated
 // less often, and no cycle takes longer for them.
 [[nodiscard]] inline std::int64_t lookCost(const model::PodShape& shape) {
-  constexpr std::size_t kFreeWords = 8;
-  const std::size_t words = model::constraintWords(shape);
-  return words > kFreeWords ? static_cast<std::int64_t>(words - kFreeWords) : 0;
+  constexpr std::size_t kFreeTerms = 8;
+  const std::size_t words = model::constraintTerms(shape);
+  return words > kFreeTerms ? static_cast<std::int64_t>(words - kFreeTerms) : 0;
 }
 
 }  // namespace trainyard::core

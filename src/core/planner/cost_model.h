@@ -17,9 +17,9 @@ struct NodePool {
   double nicBytesPerSecond = 1.25e9;
   int nodes = 0;
   // Servers that fit beside n workers on one of the nodes, for n from 0 to as many workers as fit.
-  std::vector<int> serversBeside = {};
+  std::vector<int> colocatedServers = {};
 
-  [[nodiscard]] int workersPerNode() const { return static_cast<int>(serversBeside.size()) - 1; }
+  [[nodiscard]] int workersPerNode() const { return static_cast<int>(colocatedServers.size()) - 1; }
   friend bool operator==(const NodePool&, const NodePool&) = default;
 };
 

@@ -12,14 +12,14 @@ namespace {
 using Values = std::array<double, Coefficients::kCount>;
 
 constexpr std::array<double, 3> kOverlaps{0.3, 0.0, 0.6};
-constexpr double kAboutAlike = 1e-3;  // of squared relative errors
-constexpr int kMostTurns = 8;
+constexpr double kErrorTolerance = 1e-3;  // of squared relative errors
+constexpr int kMaxTurns = 8;
 // The weak equations: a prior figure has an error as large as itself, a measured step one of a few per cent.
 constexpr double kPriorWeight = 0.05;
 constexpr double kHabitWeight = 0.1;
 constexpr double kBalanceWeight = 0.2;
 constexpr double kLocalPart = 0.1;
-constexpr double kLeastNoise = 0.01;
+constexpr double kMinNoise = 0.01;
 
 struct Equations {
   Matrix rows;
@@ -52,7 +52,7 @@ class Fit {
     for (const double overlap : kOverlaps) {
       Coefficients fitted = fitWith(overlap);
       const double error = squaredError(fitted);
-      if (best && error >= least - kAboutAlike) continue;
+      if (best && error >= least - kErrorTolerance) continue;
       least = error;
       best = std::move(fitted);
     }
@@ -88,7 +88,7 @@ class Fit {
     fitted.overlap = overlap;
     fitted.referenceNic = referenceNic_;
     std::vector<bool> shows(measured_.size(), true);
-    for (int turn = 0; turn < kMostTurns; ++turn) {
+    for (int turn = 0; turn < kMaxTurns; ++turn) {
       const Equations equations = equationsFor(fitted, shows);
       NnlsSolution solution = solveNnls(equations.rows, equations.right);
       std::copy(solution.x.begin(), solution.x.end(), fitted.values.begin());
@@ -164,7 +164,7 @@ class Fit {
     const auto unknowns =
         std::count_if(fitted.values.begin(), fitted.values.end(), [](double each) { return each > 0; });
     const auto left = std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(measured_.size()) - unknowns, 1);
-    return std::max(kLeastNoise, std::sqrt(squared / static_cast<double>(left)));
+    return std::max(kMinNoise, std::sqrt(squared / static_cast<double>(left)));
   }
 
   static constexpr double kUnmeasured = 0.3;

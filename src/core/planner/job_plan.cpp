@@ -14,8 +14,8 @@
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
 #include "core/planner/hardware.h"
+#include "model/message_text.h"
 #include "model/queue.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -24,13 +24,13 @@ using model::Job;
 using model::ModelProfile;
 using model::Role;
 
-constexpr int kMostServers = 256;
-constexpr int kMostOnNode = 64;
+constexpr int kMaxServers = 256;
+constexpr int kMaxOnNode = 64;
 // Beyond this, similar kinds of nodes are merged, and if that is not enough, the smallest ones are dropped:
 // every kind adds cost to each shape that is tried.
-constexpr std::size_t kMostPools = 64;
+constexpr std::size_t kMaxPools = 64;
 // The CRD schema's maximum of replicas in a role.
-constexpr int kMostWorkers = 10'000;
+constexpr int kMaxWorkers = 10'000;
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
 // Seconds; a longer step shows an error in the figures.
@@ -43,30 +43,30 @@ bool usesServers(const ModelProfile& profile, const Role* servers) {
 // Groups nodes that are equal for a plan into pools, in the order of their first nodes.
 class Pools {
  public:
-  Pools(const PlannedRoles& roles, const PlanningRoom& room) : roles_(roles), room_(room) {
-    for (const PlanningRoom::Each& each : room.nodes) add(each);
+  Pools(const PlannedRoles& roles, const PlanningCapacity& available) : roles_(roles), capacity_(available) {
+    for (const PlanningCapacity::Each& each : available.nodes) add(each);
   }
   std::vector<NodePool> take() {
-    if (pools_.size() > kMostPools) {
+    if (pools_.size() > kMaxPools) {
       for (NodePool& pool : pools_) {
-        for (int& servers : pool.serversBeside)
+        for (int& servers : pool.colocatedServers)
           servers = static_cast<int>(std::bit_floor(static_cast<unsigned>(servers)));
       }
-      merge([](const NodePool& pool) { return pool.serversBeside; });
+      merge([](const NodePool& pool) { return pool.colocatedServers; });
     }
-    if (pools_.size() > kMostPools)
+    if (pools_.size() > kMaxPools)
       merge([](const NodePool& pool) { return std::vector{pool.workersPerNode()}; });
-    if (pools_.size() > kMostPools) {
+    if (pools_.size() > kMaxPools) {
       std::stable_sort(pools_.begin(), pools_.end(),
-                       [](const NodePool& a, const NodePool& b) { return roomOf(a) > roomOf(b); });
-      pools_.resize(kMostPools);
+                       [](const NodePool& a, const NodePool& b) { return capacityOf(a) > capacityOf(b); });
+      pools_.resize(kMaxPools);
     }
     return std::move(pools_);
   }
 
  private:
-  static std::pair<int, int> roomOf(const NodePool& pool) {
-    return {pool.nodes * pool.workersPerNode(), pool.nodes * pool.serversBeside.front()};
+  static std::pair<int, int> capacityOf(const NodePool& pool) {
+    return {pool.nodes * pool.workersPerNode(), pool.nodes * pool.colocatedServers.front()};
   }
 
   // Merges pools of equal key, type and network; the merged pool keeps what fits on each of their nodes.
@@ -83,13 +83,13 @@ class Pools {
       }
       NodePool& into = merged[at->second];
       into.nodes += pool.nodes;
-      for (std::size_t i = 0; i < into.serversBeside.size(); ++i)
-        into.serversBeside[i] = std::min(into.serversBeside[i], pool.serversBeside[i]);
+      for (std::size_t i = 0; i < into.colocatedServers.size(); ++i)
+        into.colocatedServers[i] = std::min(into.colocatedServers[i], pool.colocatedServers[i]);
     }
     pools_ = std::move(merged);
   }
 
-  void add(const PlanningRoom::Each& each) {
+  void add(const PlanningCapacity::Each& each) {
     const auto admits = [&](const Role* role) {
       return role != nullptr && templateMatches(*each.node, role->shape);
     };
@@ -97,34 +97,36 @@ class Pools {
     const bool takesServers = admits(roles_.servers);
     if (!takesWorkers && !takesServers) return;
     NodePool pool;
-    const std::string* type = each.node->labels.find(room_.gpuTypeLabel);
+    const std::string* type = each.node->labels.find(capacity_.gpuTypeLabel);
     if (type != nullptr) pool.gpuType = *type;
     pool.nicBytesPerSecond = nicOf(*each.node);
     const int workers =
-        takesWorkers ? static_cast<int>(each.room.timesCovered(roles_.workers->shape.requests, kMostOnNode))
-                     : 0;
-    model::Resources left = each.room;
+        takesWorkers
+            ? static_cast<int>(each.available.timesCovered(roles_.workers->shape.requests, kMaxOnNode))
+            : 0;
+    model::Resources left = each.available;
     for (int i = 0; i <= workers; ++i) {
-      pool.serversBeside.push_back(
-          takesServers ? static_cast<int>(left.timesCovered(roles_.servers->shape.requests, kMostServers))
+      pool.colocatedServers.push_back(
+          takesServers ? static_cast<int>(left.timesCovered(roles_.servers->shape.requests, kMaxServers))
                        : 0);
       left.subtract(roles_.workers->shape.requests);
     }
-    if (workers == 0 && pool.serversBeside.front() == 0) return;
+    if (workers == 0 && pool.colocatedServers.front() == 0) return;
     const auto [known, isNew] =
-        indexOf_.try_emplace({pool.gpuType, pool.nicBytesPerSecond, pool.serversBeside}, pools_.size());
+        indexOf_.try_emplace({pool.gpuType, pool.nicBytesPerSecond, pool.colocatedServers}, pools_.size());
     if (isNew) pools_.push_back(std::move(pool));
     ++pools_[known->second].nodes;
   }
 
   const PlannedRoles& roles_;
-  const PlanningRoom& room_;
+  const PlanningCapacity& capacity_;
   std::vector<NodePool> pools_;
   std::map<std::tuple<std::string, double, std::vector<int>>, std::size_t> indexOf_;
 };
 
 // The budget excludes the other roles. Planned workers include the chiefs, so that part is added back.
-ShapeLimits::Budget budgetOf(const Job& job, const PlannedRoles& roles, const PlanningRoom::Limit& limit) {
+ShapeLimits::Budget budgetOf(const Job& job, const PlannedRoles& roles,
+                             const PlanningCapacity::Limit& limit) {
   const auto each = [&](const Role* role) {
     const auto at = role == nullptr ? limit.each.end() : limit.each.find(role->name);
     return at == limit.each.end() ? 0 : at->second;
@@ -140,14 +142,14 @@ ShapeLimits::Budget budgetOf(const Job& job, const PlannedRoles& roles, const Pl
 }
 
 ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedRoles& roles,
-                     const PlanningRoom& room) {
+                     const PlanningCapacity& available) {
   ShapeLimits limits;
-  limits.mixTypes = room.mixGpuTypes;
+  limits.mixTypes = available.mixGpuTypes;
   limits.minWorkers = roles.otherWorkers + 1;
-  std::int64_t most = kMostWorkers;
+  std::int64_t most = kMaxWorkers;
   const std::int64_t gpus = roles.workers->shape.requests.gpus();
   if (gpus > 0 && job.spec.plan.maxGpus) most = std::min<std::int64_t>(most, *job.spec.plan.maxGpus / gpus);
-  for (const PlanningRoom::Limit& each : room.limits) {
+  for (const PlanningCapacity::Limit& each : available.limits) {
     limits.budgets.push_back(budgetOf(job, roles, each));
     const ShapeLimits::Budget& budget = limits.budgets.back();
     const std::int64_t left = budget.most - (roles.servers == nullptr ? 0 : budget.perServer);
@@ -161,7 +163,7 @@ ShapeLimits limitsOf(const Job& job, const ModelProfile& profile, const PlannedR
   }
   limits.maxWorkers = static_cast<int>(most);
   limits.maxServers =
-      roles.servers == nullptr ? 1 : static_cast<int>(std::min<std::int64_t>(most, kMostServers));
+      roles.servers == nullptr ? 1 : static_cast<int>(std::min<std::int64_t>(most, kMaxServers));
   return limits;
 }
 
@@ -182,7 +184,7 @@ std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTr
   }
   if (job.spec.preemptible || path.empty()) return tightest;
   // A non-preemptible job must fit beside the nominal quota of other queues.
-  for (std::size_t d = 0; d < queues.firstBeside(); ++d) {
+  for (std::size_t d = 0; d < queues.firstGpuNodeResource(); ++d) {
     const std::int64_t others =
         queues.node(QueueTree::kCluster).guaranteed[d] - queues.node(path.front()).guaranteed[d];
     if (others > 0) bound(d, std::max<std::int64_t>(queues.capacity()[d] - others, 0));
@@ -190,8 +192,8 @@ std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTr
   return tightest;
 }
 
-void addLimits(const Job& job, const QueueTree& queues, PlanningRoom& room) {
-  const auto queue = queues.find(queues.askedQueueOf(job));
+void addLimits(const Job& job, const QueueTree& queues, PlanningCapacity& available) {
+  const auto queue = queues.find(queues.requestedQueueOf(job));
   if (!queue) return;
   const auto tightest = tightestLimits(job, queues, *queue);
   if (tightest.empty()) return;
@@ -203,23 +205,23 @@ void addLimits(const Job& job, const QueueTree& queues, PlanningRoom& room) {
     amounts[role.name] = queues.demandOf(one);
   }
   for (const auto& [dimension, most] : tightest) {
-    PlanningRoom::Limit limit{.resource = queues.dimensions()[dimension], .most = most};
+    PlanningCapacity::Limit limit{.resource = queues.dimensions()[dimension], .most = most};
     const bool ofType = limit.resource.starts_with(model::kGpuTypePrefix);
     if (ofType) limit.gpuType = limit.resource.substr(model::kGpuTypePrefix.size());
     for (const Role& role : job.spec.roles)
       limit.each[role.name] = ofType ? role.shape.requests.gpus() : amounts[role.name][dimension];
-    room.limits.push_back(std::move(limit));
+    available.limits.push_back(std::move(limit));
   }
 }
 
 std::string noShape(const PlannedRoles& roles, const ShapeLimits& limits,
                     const std::vector<NodePool>& pools) {
-  std::int64_t room = 0;
+  std::int64_t available = 0;
   for (const NodePool& pool : pools)
-    room += static_cast<std::int64_t>(pool.nodes) * std::max(pool.workersPerNode(), 0);
-  if (room < limits.minWorkers) {
+    available += static_cast<std::int64_t>(pool.nodes) * std::max(pool.workersPerNode(), 0);
+  if (available < limits.minWorkers) {
     return fmt::format("no plan: the cluster can hold {} of role {}, and the job needs at least {}",
-                       model::counted(static_cast<int>(room), "member"), roles.workers->name,
+                       model::counted(static_cast<int>(available), "member"), roles.workers->name,
                        limits.minWorkers);
   }
   if (limits.maxWorkers < limits.minWorkers) {
@@ -290,37 +292,37 @@ PlannedRoles plannedRoles(const Job& job, const ModelProfile& profile) {
   return roles;
 }
 
-PlanningRoom planningRoom(const Job& job, const Ledger& ledger, const QueueTree& queues,
-                          const model::Policy& policy) {
-  PlanningRoom room;
-  room.gpuTypeLabel = policy.gpuTypeLabel;
-  room.mixGpuTypes = policy.mixGpuTypes;
+PlanningCapacity planningCapacity(const Job& job, const Ledger& ledger, const QueueTree& queues,
+                                  const model::Policy& policy) {
+  PlanningCapacity available;
+  available.gpuTypeLabel = policy.gpuTypeLabel;
+  available.mixGpuTypes = policy.mixGpuTypes;
   for (std::size_t i = 0; i < ledger.nodes().size(); ++i)
-    room.nodes.push_back({ledger.nodes()[i].node, ledger.freeWithoutJobs(i)});
-  addLimits(job, queues, room);
-  return room;
+    available.nodes.push_back({ledger.nodes()[i].node, ledger.freeWithoutJobs(i)});
+  addLimits(job, queues, available);
+  return available;
 }
 
-JobPlanning planJob(const Job& job, const ModelProfile& profile, const PlanningRoom& room) {
+JobPlanning planJob(const Job& job, const ModelProfile& profile, const PlanningCapacity& available) {
   JobPlanning planning;
   planning.roles = plannedRoles(job, profile);
   planning.measured = !profile.measurements.empty();
   if (planning.roles.workers == nullptr) return planning.problem = "no plan: the job has no role", planning;
   if (planning.problem = missingIn(profile); !planning.problem.empty()) return planning;
-  std::vector<NodePool> pools = Pools(planning.roles, room).take();
+  std::vector<NodePool> pools = Pools(planning.roles, available).take();
   const model::Resources& requests = planning.roles.workers->shape.requests;
   constexpr double kPerCore = 1000;
   FittedProfile fitted = fitProfile(profile, planning.roles.servers != nullptr, requests.gpus(),
                                     static_cast<double>(requests.cpu.value) / kPerCore, pools);
   planning.model = fitted.model;
   planning.coefficients = std::move(fitted.coefficients);
-  const ShapeLimits limits = limitsOf(job, profile, planning.roles, room);
+  const ShapeLimits limits = limitsOf(job, profile, planning.roles, available);
   planning.shapes = rankShapes(pools, planning.model, planning.coefficients, limits);
   if (planning.shapes.empty()) planning.problem = noShape(planning.roles, limits, pools);
   return planning;
 }
 
-std::string stepWords(const StepPrediction& step) {
+std::string stepText(const StepPrediction& step) {
   static constexpr std::array<std::string_view, 4> kWords{"the computation", "the input", "the network",
                                                           "the exchange within the node"};
   return fmt::format("limited by {}: {:.3g} s computation, {:.3g} s exchange{}",
@@ -328,7 +330,7 @@ std::string stepWords(const StepPrediction& step) {
                      step.input > 0 ? fmt::format(", {:.3g} s input", step.input) : std::string());
 }
 
-std::string shapeWords(const PlannedShape& shape) {
+std::string shapeText(const PlannedShape& shape) {
   std::string text = model::counted(shape.workers, "worker");
   if (shape.servers > 0) text += fmt::format(" and {}", model::counted(shape.servers, "parameter server"));
   text += fmt::format(" on {}", model::counted(shape.nodes, "node"));
@@ -362,10 +364,10 @@ model::ShapePlan shapePlanOf(const Job& job, const JobPlanning& planning, base::
   plan.stepMicros = base::saturatingRound(best.step.seconds * kMicro);
   plan.milliSamplesPerSecond = base::saturatingRound(best.step.samplesPerSecond() * kMilli);
   plan.message =
-      fmt::format("{}, {}; {}", shapeWords(best), stepWords(best.step),
+      fmt::format("{}, {}; {}", shapeText(best), stepText(best.step),
                   planning.measured ? "fitted to measured steps" : "by the model's figures, unmeasured");
   if (const PlannedShape* second = secondBest(planning.shapes)) {
-    plan.message += fmt::format("; next best: {}, {:.1f} % of its speed", shapeWords(*second),
+    plan.message += fmt::format("; next best: {}, {:.1f} % of its speed", shapeText(*second),
                                 100 * second->step.samplesPerSecond() / best.step.samplesPerSecond());
   }
   return plan;
@@ -382,7 +384,7 @@ std::string missingToPlan(const Job& job) { return missingIn(profileOf(job)); }
 model::ShapePlan decideShape(const Job& job, const Ledger& ledger, const QueueTree& queues,
                              const model::Snapshot& snapshot) {
   const JobPlanning planning =
-      planJob(job, profileOf(job), planningRoom(job, ledger, queues, snapshot.policy));
+      planJob(job, profileOf(job), planningCapacity(job, ledger, queues, snapshot.policy));
   return shapePlanOf(job, planning, snapshot.now);
 }
 

@@ -19,10 +19,11 @@
 namespace trainyard::core {
 
 // The capacity that a plan may use.
-struct PlanningRoom {
+struct PlanningCapacity {
   struct Each {
     const model::Node* node = nullptr;
-    model::Resources room;  // capacity without any TrainingJob: training may be preempted, other pods stay
+    model::Resources
+        available;  // capacity without any TrainingJob: training may be preempted, other pods stay
   };
   std::vector<Each> nodes;
   std::string gpuTypeLabel;
@@ -64,7 +65,7 @@ struct JobPlanning {
 // GPU types: their speeds come from the profile, else from the ratio of the vendors' figures (hardware.h).
 // The speed of a node's network comes from its label trainyard.dev/network-gbps, else 10 Gbit/s.
 [[nodiscard]] JobPlanning planJob(const model::Job& job, const model::ModelProfile& profile,
-                                  const PlanningRoom& room);
+                                  const PlanningCapacity& available);
 
 // Returns the field that the profile lacks for a plan; empty if it suffices.
 [[nodiscard]] std::string missingIn(const model::ModelProfile& profile);
@@ -74,8 +75,8 @@ struct JobPlanning {
 // Returns the capacity of the nodes without any TrainingJob, with the limits of the job's queue and its
 // ancestors for every resource and GPU type. A non-preemptible job is also limited to capacity outside the
 // nominal quota of other queues.
-[[nodiscard]] PlanningRoom planningRoom(const model::Job& job, const Ledger& ledger, const QueueTree& queues,
-                                        const model::Policy& policy);
+[[nodiscard]] PlanningCapacity planningCapacity(const model::Job& job, const Ledger& ledger,
+                                                const QueueTree& queues, const model::Policy& policy);
 
 // Coefficients and model only, for a profile and its pools. `gpusPerWorker` 0 means workers on CPUs with
 // `cores` each.
@@ -102,8 +103,8 @@ struct FittedProfile {
                                            const QueueTree& queues, const model::Snapshot& snapshot);
 
 // "limited by the network: 0.21 s computation, 0.35 s exchange".
-[[nodiscard]] std::string stepWords(const StepPrediction& step);
+[[nodiscard]] std::string stepText(const StepPrediction& step);
 // "4 workers on 2 nodes of T4".
-[[nodiscard]] std::string shapeWords(const PlannedShape& shape);
+[[nodiscard]] std::string shapeText(const PlannedShape& shape);
 
 }  // namespace trainyard::core

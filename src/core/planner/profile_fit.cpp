@@ -97,10 +97,10 @@ FittedProfile fitProfile(const ModelProfile& profile, bool parameterServers, std
   FittedProfile fitted{trainingModel(profile, parameterServers), {}};
   PriorCosts prior;
   const double gpus = static_cast<double>(std::max<std::int64_t>(gpusPerWorker, 1));
-  const double told = speedInProfile(profile, reference);
+  const double profileSpeed = speedInProfile(profile, reference);
   const double flops = gpusPerWorker > 0 ? flopsOf(reference) * gpus : kCoreFlops * std::max(cores, 1.0);
-  if (told > 0) {
-    prior.perSample = 1 / (told * gpus);
+  if (profileSpeed > 0) {
+    prior.perSample = 1 / (profileSpeed * gpus);
   } else if (profile.flopsPerSample > 0) {
     prior.perSample = static_cast<double>(profile.flopsPerSample) / flops;
   }

@@ -28,12 +28,12 @@ struct Fineness {
 // The work is bounded, in pools and parts of spreads (some 30 ns each). A cluster of unlike nodes and a
 // profile with equally good shapes would otherwise hold up the operator's cycle for seconds. Beyond the
 // bound, everything is tried again in coarser steps.
-constexpr std::int64_t kMostWork = 3'000'000;
+constexpr std::int64_t kMaxWork = 3'000'000;
 constexpr std::int64_t kWorkOfAShape = 16;
 // Later shapes stay in the order of their speed.
-constexpr std::ptrdiff_t kMostRanked = 64;
-constexpr double kLeastNoise = 0.01;
-constexpr double kMostNoise = 0.03;
+constexpr std::ptrdiff_t kMaxRanked = 64;
+constexpr double kMinNoise = 0.01;
+constexpr double kMaxNoise = 0.03;
 
 // Returns `least` to `most`: all up to `every`, then in steps of n / `part`; `most` always.
 std::vector<int> numbers(int least, int most, int every, int part) {
@@ -60,7 +60,7 @@ class Generator {
     for (;; fineness_ = fineness_.coarser()) {
       work_ = 0;
       for (const auto& set : sets) tryPools(set);
-      if (work_ <= kMostWork || fineness_.coarsest()) break;
+      if (work_ <= kMaxWork || fineness_.coarsest()) break;
     }
     std::vector<PlannedShape> all;
     for (auto& [size, shape] : best_) all.push_back(std::move(shape));
@@ -87,20 +87,20 @@ class Generator {
 
   struct Extent {
     int nodes = 0;
-    int room = 0;  // workers that fit
+    int available = 0;  // workers that fit
   };
 
   [[nodiscard]] Extent extentOf(const std::vector<std::size_t>& set) const {
     Extent extent;
     for (const std::size_t pool : set) {
       extent.nodes += pools_[pool].nodes;
-      extent.room += pools_[pool].nodes * pools_[pool].workersPerNode();
+      extent.available += pools_[pool].nodes * pools_[pool].workersPerNode();
     }
     return extent;
   }
 
   [[nodiscard]] std::vector<int> workersIn(const Extent& extent) const {
-    return numbers(limits_.minWorkers, std::min(limits_.maxWorkers, extent.room), fineness_.every,
+    return numbers(limits_.minWorkers, std::min(limits_.maxWorkers, extent.available), fineness_.every,
                    fineness_.part);
   }
   [[nodiscard]] std::vector<int> nodesFor(int workers, const Extent& extent) const {
@@ -115,7 +115,7 @@ class Generator {
     const Extent extent = extentOf(order);
     for (const int workers : workersIn(extent)) {
       for (const int each : nodesFor(workers, extent)) {
-        if (work_ > kMostWork) return;
+        if (work_ > kMaxWork) return;
         const auto spread = spreadWorkers(pools_, order, workers, each);
         work_ += kWorkOfAShape;
         if (spread) tryWorkers(*spread);
@@ -127,8 +127,8 @@ class Generator {
     if (!model_.parameterServers) return tryShape(workers);
     if (hopeless(workers)) return;
     for (const int servers : serverCounts()) {
-      if (const auto beside = addServersBeside(pools_, workers, servers)) tryShape(*beside);
-      if (const auto apart = addServersApart(pools_, orderForServers_, workers, servers)) tryShape(*apart);
+      if (const auto beside = addColocatedServers(pools_, workers, servers)) tryShape(*beside);
+      if (const auto apart = addSeparateServers(pools_, orderForServers_, workers, servers)) tryShape(*apart);
       work_ += 2 * kWorkOfAShape + static_cast<std::int64_t>(orderForServers_.size());
     }
   }
@@ -140,7 +140,7 @@ class Generator {
     Coefficients free = coefficients_;
     free.values[Coefficients::kWire] = free.values[Coefficients::kLocal] = free.values[Coefficients::kHop] =
         0;
-    return predictStep(workers, pools_, alone, free).samplesPerSecond() < fastest_ * (1 - kMostNoise);
+    return predictStep(workers, pools_, alone, free).samplesPerSecond() < fastest_ * (1 - kMaxNoise);
   }
 
   [[nodiscard]] bool exceeds(const Spread& spread, const ShapeLimits::Budget& budget) const {
@@ -205,7 +205,7 @@ class Generator {
 }  // namespace
 
 double rankingNoise(const Coefficients& coefficients) {
-  return std::clamp(coefficients.relativeNoise, kLeastNoise, kMostNoise);
+  return std::clamp(coefficients.relativeNoise, kMinNoise, kMaxNoise);
 }
 
 std::vector<PlannedShape> rankShapes(const std::vector<NodePool>& pools, const TrainingModel& model,
@@ -216,7 +216,7 @@ std::vector<PlannedShape> rankShapes(const std::vector<NodePool>& pools, const T
   });
   // The next is the fastest remaining shape, or the smallest one that is as fast within the noise.
   const double noise = rankingNoise(coefficients);
-  for (auto next = all.begin(); next != all.end() && next - all.begin() < kMostRanked; ++next) {
+  for (auto next = all.begin(); next != all.end() && next - all.begin() < kMaxRanked; ++next) {
     const double enough = next->step.samplesPerSecond() * (1 - noise);
     const auto end = std::find_if(
         next, all.end(), [&](const PlannedShape& each) { return each.step.samplesPerSecond() < enough; });

@@ -20,7 +20,7 @@ using model::Job;
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
 constexpr double kCoreMillis = 1000;
-constexpr int kMostMembers = 10'000;
+constexpr int kMaxMembers = 10'000;
 
 // One pool for each kind of node; free capacity does not matter for members that are already placed.
 class PlacedPools {
@@ -35,7 +35,7 @@ class PlacedPools {
     NodePool pool{.gpuType = type == nullptr ? std::string() : *type,
                   .nicBytesPerSecond = nicOf(node),
                   .nodes = 1,
-                  .serversBeside = {1, 1}};
+                  .colocatedServers = {1, 1}};
     const auto known = std::find(pools.begin(), pools.end(), pool);
     if (known != pools.end()) return known - pools.begin();
     pools.push_back(std::move(pool));
@@ -73,13 +73,14 @@ bool sufficient(const Job& job) { return job.spec.plan.profile && missingIn(*job
 
 }  // namespace
 
-std::optional<PlacedPrediction> predictPlaced(const Job& job, const std::vector<model::Assignment>& places,
+std::optional<PlacedPrediction> predictPlaced(const Job& job,
+                                              const std::vector<model::Assignment>& assignments,
                                               const Ledger& ledger, const model::Policy& policy) {
   if (!sufficient(job)) return std::nullopt;
   const PlannedRoles roles = plannedRoles(job, *job.spec.plan.profile);
   if (roles.workers == nullptr) return std::nullopt;
   std::map<model::NodeName, std::pair<int, int>> onNode;  // workers, servers
-  for (const model::Assignment& each : places) {
+  for (const model::Assignment& each : assignments) {
     const model::Role* role = job.spec.findRole(each.role);
     if (role == nullptr) continue;
     const auto members = static_cast<int>(each.indices.size());
@@ -111,11 +112,11 @@ std::optional<PlacedPrediction> predictPlaced(const Job& job, const std::vector<
   return found;
 }
 
-std::optional<model::ShapePlan> planAtSize(const Job& job, const std::vector<model::Assignment>& places,
+std::optional<model::ShapePlan> planAtSize(const Job& job, const std::vector<model::Assignment>& assignments,
                                            const Ledger& ledger, const model::Policy& policy,
                                            base::WallTime now) {
   if (!job.spec.plan.automatic || !job.status.plan || job.status.plan->roles.empty()) return std::nullopt;
-  const auto found = predictPlaced(job, places, ledger, policy);
+  const auto found = predictPlaced(job, assignments, ledger, policy);
   if (!found) return std::nullopt;
   model::ShapePlan plan = *job.status.plan;
   plan.at = now;
@@ -127,7 +128,7 @@ std::optional<model::ShapePlan> planAtSize(const Job& job, const std::vector<mod
                            .workers = found->workers,
                            .servers = found->servers,
                            .nodes = found->nodes};
-  plan.message = fmt::format("resized to {}, {}", shapeWords(shape), stepWords(found->step));
+  plan.message = fmt::format("resized to {}, {}", shapeText(shape), stepText(found->step));
   const PlannedRoles roles = plannedRoles(job, *job.spec.plan.profile);
   for (const model::PlannedRole& each : plan.roles) {
     if (each.name == roles.workers->name && each.replicas + roles.otherWorkers != found->workers)
@@ -158,7 +159,7 @@ std::vector<model::SpeedPoint> predictedSpeeds(const Job& job, int most, int per
   double level = 1;
   if (!job.status.resize.speeds.empty()) {
     const model::SpeedPoint& measured = job.status.resize.speeds.front();
-    const double predicted = speedOf(std::clamp(measured.replicas, 1, kMostMembers));
+    const double predicted = speedOf(std::clamp(measured.replicas, 1, kMaxMembers));
     if (predicted > 0) level = static_cast<double>(measured.milliSamplesPerSecond) / predicted;
   }
   std::vector<model::SpeedPoint> points;
@@ -166,7 +167,7 @@ std::vector<model::SpeedPoint> predictedSpeeds(const Job& job, int most, int per
     const double speed = speedOf(members) * level;
     if (speed >= 1 && speed < 1e15) points.push_back({members, base::saturatingRound(speed)});
   };
-  most = std::min(most, kMostMembers);
+  most = std::min(most, kMaxMembers);
   for (int members = 1; members < most; members *= 2) add(members);
   add(most);
   return points;

@@ -25,7 +25,7 @@ struct PlacedPrediction {
   std::string gpuType = {};  // of all workers; empty: several types, or none
 };
 [[nodiscard]] std::optional<PlacedPrediction> predictPlaced(const model::Job& job,
-                                                            const std::vector<model::Assignment>& places,
+                                                            const std::vector<model::Assignment>& assignments,
                                                             const Ledger& ledger,
                                                             const model::Policy& policy);
 
@@ -33,7 +33,7 @@ struct PlacedPrediction {
 // chosen shape (roles, nodes, type) stays: the next start aims at it again, and the number of servers is
 // fixed while the job runs. nullopt without a prediction.
 [[nodiscard]] std::optional<model::ShapePlan> planAtSize(const model::Job& job,
-                                                         const std::vector<model::Assignment>& places,
+                                                         const std::vector<model::Assignment>& assignments,
                                                          const Ledger& ledger, const model::Policy& policy,
                                                          base::WallTime now);
 

@@ -22,21 +22,21 @@ int usedOf(const Spread& spread, std::size_t pool) {
   return nodes;
 }
 
-// For nodes that each take up to `roomOf` members: the largest number on any node when they are filled
+// For nodes that each take up to `capacityOf` members: the largest number on any node when they are filled
 // evenly, and how many nodes at that number take one less.
 struct Level {
   int height = 0;
   int surplus = 0;
 };
 
-template <typename RoomOf>
-std::optional<Level> levelFor(const std::vector<Used>& used, int members, RoomOf roomOf) {
+template <typename CapacityOf>
+std::optional<Level> levelFor(const std::vector<Used>& used, int members, CapacityOf capacityOf) {
   int highest = 0;
-  for (const Used& each : used) highest = std::max(highest, roomOf(each.pool));
+  for (const Used& each : used) highest = std::max(highest, capacityOf(each.pool));
   for (int height = 1; height <= highest; ++height) {
-    int room = 0;
-    for (const Used& each : used) room += each.nodes * std::min(height, roomOf(each.pool));
-    if (room >= members) return Level{height, room - members};
+    int available = 0;
+    for (const Used& each : used) available += each.nodes * std::min(height, capacityOf(each.pool));
+    if (available >= members) return Level{height, available - members};
   }
   return std::nullopt;
 }
@@ -63,13 +63,13 @@ std::optional<Spread> spreadWorkers(const std::vector<NodePool>& pools, const st
     left -= taken;
   }
   if (left > 0 || workers < nodes) return std::nullopt;
-  const auto roomOf = [&](std::size_t pool) { return pools[pool].workersPerNode(); };
-  const auto level = levelFor(used, workers, roomOf);
+  const auto capacityOf = [&](std::size_t pool) { return pools[pool].workersPerNode(); };
+  const auto level = levelFor(used, workers, capacityOf);
   if (!level) return std::nullopt;
   Spread spread;
   int surplus = level->surplus;
   for (const Used& each : used) {
-    const int full = std::min(level->height, roomOf(each.pool));
+    const int full = std::min(level->height, capacityOf(each.pool));
     const int lower = full == level->height ? std::min(surplus, each.nodes) : 0;
     if (lower > 0 && full == 1) return std::nullopt;
     surplus -= lower;
@@ -79,8 +79,8 @@ std::optional<Spread> spreadWorkers(const std::vector<NodePool>& pools, const st
   return spread;
 }
 
-std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools, const Spread& workers,
-                                       int servers) {
+std::optional<Spread> addColocatedServers(const std::vector<NodePool>& pools, const Spread& workers,
+                                          int servers) {
   Spread spread;
   const int nodes = workers.nodes();
   const int each = servers / nodes;
@@ -88,8 +88,8 @@ std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools, const
   for (const Spread::Part& part : workers.parts) {
     const int fuller = std::min(more, part.nodes);
     more -= fuller;
-    const int room = pools[part.pool].serversBeside[static_cast<std::size_t>(part.workers)];
-    if (room < each + (fuller > 0 ? 1 : 0)) return std::nullopt;
+    const int available = pools[part.pool].colocatedServers[static_cast<std::size_t>(part.workers)];
+    if (available < each + (fuller > 0 ? 1 : 0)) return std::nullopt;
     addPart(spread, part.pool, fuller, part.workers, each + 1);
     addPart(spread, part.pool, part.nodes - fuller, part.workers, each);
   }
@@ -99,7 +99,8 @@ std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools, const
 std::vector<std::size_t> orderedForServers(const std::vector<NodePool>& pools) {
   std::vector<std::size_t> order;
   for (std::size_t pool = 0; pool < pools.size(); ++pool) {
-    if (!pools[pool].serversBeside.empty() && pools[pool].serversBeside.front() > 0) order.push_back(pool);
+    if (!pools[pool].colocatedServers.empty() && pools[pool].colocatedServers.front() > 0)
+      order.push_back(pool);
   }
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tuple(pools[a].workersPerNode() > 0, -pools[a].nicBytesPerSecond, a) <
@@ -108,9 +109,9 @@ std::vector<std::size_t> orderedForServers(const std::vector<NodePool>& pools) {
   return order;
 }
 
-std::optional<Spread> addServersApart(const std::vector<NodePool>& pools,
-                                      const std::vector<std::size_t>& order, const Spread& workers,
-                                      int servers) {
+std::optional<Spread> addSeparateServers(const std::vector<NodePool>& pools,
+                                         const std::vector<std::size_t>& order, const Spread& workers,
+                                         int servers) {
   std::vector<Used> used;
   int left = servers;
   for (const std::size_t pool : order) {
@@ -120,13 +121,13 @@ std::optional<Spread> addServersApart(const std::vector<NodePool>& pools,
     used.push_back({pool, taken});
     left -= taken;
   }
-  const auto roomOf = [&](std::size_t pool) { return pools[pool].serversBeside.front(); };
-  const auto level = levelFor(used, servers, roomOf);
+  const auto capacityOf = [&](std::size_t pool) { return pools[pool].colocatedServers.front(); };
+  const auto level = levelFor(used, servers, capacityOf);
   if (!level) return std::nullopt;
   Spread spread = workers;
   int surplus = level->surplus;
   for (const Used& each : used) {
-    const int full = std::min(level->height, roomOf(each.pool));
+    const int full = std::min(level->height, capacityOf(each.pool));
     const int lower = full == level->height ? std::min(surplus, each.nodes) : 0;
     surplus -= lower;
     addPart(spread, each.pool, each.nodes - lower, 0, full);

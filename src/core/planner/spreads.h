@@ -25,10 +25,10 @@ namespace trainyard::core {
 
 // Add servers to a spread of workers, evenly beside them, or on separate nodes in `order`, as many nodes as
 // there are. Return nullopt if they do not fit.
-[[nodiscard]] std::optional<Spread> addServersBeside(const std::vector<NodePool>& pools,
-                                                     const Spread& workers, int servers);
-[[nodiscard]] std::optional<Spread> addServersApart(const std::vector<NodePool>& pools,
-                                                    const std::vector<std::size_t>& order,
-                                                    const Spread& workers, int servers);
+[[nodiscard]] std::optional<Spread> addColocatedServers(const std::vector<NodePool>& pools,
+                                                        const Spread& workers, int servers);
+[[nodiscard]] std::optional<Spread> addSeparateServers(const std::vector<NodePool>& pools,
+                                                       const std::vector<std::size_t>& order,
+                                                       const Spread& workers, int servers);
 
 }  // namespace trainyard::core

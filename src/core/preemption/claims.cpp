@@ -8,7 +8,7 @@
 
 #include "base/saturating.h"
 #include "model/job.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -41,11 +41,11 @@ std::map<model::ObjectKey, model::ObjectKey> claimedGangs(
   return claimed;
 }
 
-ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant,
+ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& preemptor,
                     const model::SharedList<model::Pod>& all) {
   ClaimOnGang claim;
-  const auto& proposal = claimant.status.gang.proposal;
-  const bool stays = !claimant.deleting && !claimant.spec.run.suspend;
+  const auto& proposal = preemptor.status.gang.proposal;
+  const bool stays = !preemptor.deleting && !preemptor.spec.run.suspend;
   if (!stays || !proposal || proposal->phase != model::ProposalPhase::kClaiming) return claim;
   const auto leaving = leavingPods(gang, pods);
   for (const model::Victim& victim : proposal->victims) {
@@ -69,13 +69,13 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
   return victims;
 }
 
-void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
-               const std::vector<Leaving>& leaving) {
+void countOnce(QueueTree& tree, QueueTree::Index preemptor, const QueueTree::Amounts& held,
+               const std::vector<PendingRelease>& leaving) {
   QueueTree::Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
-  const auto& path = tree.node(claimant).path;
+  const auto& path = tree.node(preemptor).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     QueueTree::Amounts left(held.size(), 0);
-    for (const Leaving& each : leaving) {
+    for (const PendingRelease& each : leaving) {
       const auto& above = tree.node(each.queue).path;
       if (std::find(above.begin(), above.end(), *at) == above.end()) continue;
       for (std::size_t d = 0; d < left.size(); ++d) left[d] = base::saturatingAdd(left[d], each.amounts[d]);
@@ -94,7 +94,7 @@ std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs) 
   std::vector<std::string> names;
   names.reserve(jobs.size());
   for (const auto& job : jobs) names.push_back(fmt::format("{}", job->key));
-  return model::joinWords(names);
+  return model::joinList(names);
 }
 
 }  // namespace trainyard::core

@@ -25,7 +25,7 @@ struct ClaimOnGang {
 };
 // `pods`: the gang's; `all`: the snapshot's. Both fields are false if the claim has reserved its
 // placement already, or is given up or about to be.
-[[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& claimant,
+[[nodiscard]] ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Job& preemptor,
                                   const model::SharedList<model::Pod>& all);
 
 // The victims of a claim: the pods of these gangs that have not ended.
@@ -33,14 +33,14 @@ struct ClaimOnGang {
     const std::vector<std::shared_ptr<const model::Job>>& gangs, const PodGroups& pods);
 
 // Amounts that are charged to a queue and that are about to be released.
-struct Leaving {
+struct PendingRelease {
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts amounts;
 };
 // While a preemptor waits for its victims to leave, a limit need not admit both. Of what leaves for it and
 // what it holds itself, the larger counts. Both are charged already.
-void countOnce(QueueTree& tree, QueueTree::Index claimant, const QueueTree::Amounts& held,
-               const std::vector<Leaving>& leaving);
+void countOnce(QueueTree& tree, QueueTree::Index preemptor, const QueueTree::Amounts& held,
+               const std::vector<PendingRelease>& leaving);
 
 // "ml/a, ml/b and ml/c".
 [[nodiscard]] std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs);

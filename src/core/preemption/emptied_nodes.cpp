@@ -40,9 +40,9 @@ struct Emptied {
 
 class Emptying {
  public:
-  Emptying(const model::Job& claimant, const std::vector<Concession>& candidates, const Chosen& together,
+  Emptying(const model::Job& preemptor, const std::vector<Candidate>& candidates, const Chosen& together,
            const Ledger& ledger, NodeRefusals& refusals)
-      : hardest_(hardestOf(claimant)), candidates_(candidates), nodes_(ledger.nodes().size()) {
+      : hardest_(hardestOf(preemptor)), candidates_(candidates), nodes_(ledger.nodes().size()) {
     if (hardest_.role == nullptr) return;
     std::vector<model::Resources> freed(nodes_.size());
     for (const std::size_t victim : together) {
@@ -55,9 +55,9 @@ class Emptying {
     NodeRefusals::Answers& known = refusals.of(hardest_.role->shape);
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       nodes_[node].node = node;
-      const Ledger::NodeRoom& room = ledger.nodes()[node];
-      if (!known.mayUse(node, *room.node, hardest_.role->shape)) continue;
-      model::Resources free = room.free;
+      const Ledger::NodeCapacity& capacity = ledger.nodes()[node];
+      if (!known.mayUse(node, *capacity.node, hardest_.role->shape)) continue;
+      model::Resources free = capacity.free;
       if (free.timesCovered(hardest_.role->shape.requests, hardest_.members) == hardest_.members)
         nodes_[node].victims.clear();
       const std::int64_t without = free.timesCovered(hardest_.role->shape.requests, hardest_.members);
@@ -102,17 +102,17 @@ class Emptying {
 
  private:
   Hardest hardest_;
-  const std::vector<Concession>& candidates_;
+  const std::vector<Candidate>& candidates_;
   std::vector<Emptied> nodes_;
 };
 
 }  // namespace
 
-std::vector<Chosen> cheapestNodes(const model::Job& claimant, std::size_t widest,
-                                  const std::vector<Concession>& candidates, const Chosen& together,
+std::vector<Chosen> cheapestNodes(const model::Job& preemptor, std::size_t widest,
+                                  const std::vector<Candidate>& candidates, const Chosen& together,
                                   const Ledger& ledger, const Domains& domains, NodeRefusals& refusals) {
-  const Emptying emptying(claimant, candidates, together, ledger, refusals);
-  const std::string& required = claimant.spec.locality.required;
+  const Emptying emptying(preemptor, candidates, together, ledger, refusals);
+  const std::string& required = preemptor.spec.locality.required;
   const std::size_t bound = required.empty() ? 0 : domains.findLevel(required).value_or(0);
   std::vector<std::tuple<std::size_t, std::int64_t, std::size_t, Chosen>> found;
   const auto& ranges = domains.levels()[std::max(bound, std::min(widest, domains.nodeLevel()))].domains;
@@ -121,7 +121,7 @@ std::vector<Chosen> cheapestNodes(const model::Job& claimant, std::size_t widest
     const std::size_t count = victims.size();
     if (count > 0) found.emplace_back(count, cost, i, std::move(victims));
   }
-  const auto kept = std::min(kMostDomains, found.size());
+  const auto kept = std::min(kMaxDomains, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept), found.end());
   std::vector<Chosen> sets;
   for (std::size_t i = 0; i < kept; ++i) sets.push_back(std::move(std::get<3>(found[i])));

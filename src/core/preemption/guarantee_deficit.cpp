@@ -13,12 +13,12 @@ std::int64_t shareOf(std::int64_t amount, std::int64_t capacity) {
 
 }  // namespace
 
-GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claimant,
-                                   const std::vector<Concession>& candidates)
+GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index preemptor,
+                                   const std::vector<Candidate>& candidates)
     : tree_(tree), candidates_(candidates), above_(tree.size()) {
-  const auto& own = tree.node(claimant).path;
+  const auto& own = tree.node(preemptor).path;
   std::vector<char> known(tree.size(), 0);
-  for (const Concession& candidate : candidates) {
+  for (const Candidate& candidate : candidates) {
     if (known[candidate.queue] != 0) continue;
     known[candidate.queue] = 1;
     for (const QueueTree::Index queue : tree.node(candidate.queue).path) {
@@ -28,7 +28,7 @@ GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claim
       if (at == queues_.end()) queues_.push_back(queue);
     }
   }
-  for (std::size_t d = 0; d < tree.firstBeside(); ++d) {
+  for (std::size_t d = 0; d < tree.firstGpuNodeResource(); ++d) {
     if (d < tree.cpu()) allGpus_ = base::saturatingAdd(allGpus_, tree.capacity()[d]);
     const auto guaranteed = [&](QueueTree::Index queue) { return tree.node(queue).guaranteed[d] > 0; };
     if (std::any_of(queues_.begin(), queues_.end(), guaranteed)) dimensions_.push_back(d);
@@ -37,12 +37,12 @@ GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claim
   taken_.resize(queues_.size() * dimensions_.size());
 }
 
-std::int64_t GuaranteeDeficit::of(const Chosen& gone) {
+std::int64_t GuaranteeDeficit::of(const Chosen& victims) {
   if (dimensions_.empty()) return 0;
   std::fill(touched_.begin(), touched_.end(), char{0});
   std::fill(taken_.begin(), taken_.end(), 0);
-  for (const std::size_t index : gone) {
-    const Concession& candidate = candidates_[index];
+  for (const std::size_t index : victims) {
+    const Candidate& candidate = candidates_[index];
     for (const std::size_t at : above_[candidate.queue]) {
       touched_[at] = 1;
       for (std::size_t i = 0; i < dimensions_.size(); ++i) {

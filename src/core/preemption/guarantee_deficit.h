@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/preemption/concession.h"
-#include "core/preemption/stops.h"
+#include "core/preemption/candidate.h"
+#include "core/preemption/victims.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
@@ -17,14 +17,14 @@ namespace trainyard::core {
 // set; hundreds of sets are compared for one claim.)
 class GuaranteeDeficit {
  public:
-  GuaranteeDeficit(const QueueTree& tree, QueueTree::Index claimant,
-                   const std::vector<Concession>& candidates);
+  GuaranteeDeficit(const QueueTree& tree, QueueTree::Index preemptor,
+                   const std::vector<Candidate>& candidates);
 
-  [[nodiscard]] std::int64_t of(const Chosen& gone);
+  [[nodiscard]] std::int64_t of(const Chosen& victims);
 
  private:
   const QueueTree& tree_;
-  const std::vector<Concession>& candidates_;
+  const std::vector<Candidate>& candidates_;
   std::vector<QueueTree::Index> queues_;         // of other branches, each once
   std::vector<std::vector<std::size_t>> above_;  // by a candidate's queue: indices into queues_
   std::vector<char> touched_;                    // for each of queues_: the set takes from it

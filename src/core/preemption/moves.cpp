@@ -6,7 +6,7 @@
 
 #include "base/saturating.h"
 #include "core/ledger/what_if.h"
-#include "core/order/stop_cost.h"
+#include "core/order/preemption_cost.h"
 #include "core/queues/guarantee.h"
 #include "core/timeline/earliest_fit.h"
 #include "model/charge.h"
@@ -21,21 +21,21 @@ seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::durati
 
 class Search {
  public:
-  Search(const MoveQuestion& question, const Claimant& claimant, std::size_t widest)
-      : in_(question), claimant_(claimant), widest_(widest) {}
+  Search(const MoveQuestion& question, const Preemptor& preemptor, std::size_t widest)
+      : in_(question), preemptor_(preemptor), widest_(widest) {}
 
-  std::optional<Claim> run(const std::vector<const Concession*>& stoppable) {
-    if (claimant_.demand[0] == 0 || freeGpus() < claimant_.demand[0]) return std::nullopt;
-    listMovable(stoppable);
+  std::optional<Claim> run(const std::vector<const Candidate*>& preemptibleNow) {
+    if (preemptor_.demand[0] == 0 || freeGpus() < preemptor_.demand[0]) return std::nullopt;
+    listMovable(preemptibleNow);
     tryEach();
     tryPairs();
-    if (!best_ || gain(waitOfClaimant()) < worth(bestLoss_)) return std::nullopt;
+    if (!best_ || gain(waitOfPreemptor()) < worth(bestLoss_)) return std::nullopt;
     return std::move(best_);
   }
 
  private:
   struct Movable {
-    const Concession* gang = nullptr;
+    const Candidate* gang = nullptr;
     std::int64_t loss = 0;  // GPU seconds
     NodeAmounts holds = {};
   };
@@ -43,49 +43,50 @@ class Search {
 
   std::int64_t freeGpus() const {
     std::int64_t gpus = 0;
-    for (const Ledger::NodeRoom& room : in_.ledger.nodes()) {
-      const bool open = room.node->ready && !room.node->unschedulable && !room.node->deleting;
-      if (open) gpus += std::max<std::int64_t>(room.freeGpus, 0);
+    for (const Ledger::NodeCapacity& capacity : in_.ledger.nodes()) {
+      const bool open = capacity.node->ready && !capacity.node->unschedulable && !capacity.node->deleting;
+      if (open) gpus += std::max<std::int64_t>(capacity.freeGpus, 0);
     }
     return gpus;
   }
 
   // --- step 1
 
-  void listMovable(const std::vector<const Concession*>& stoppable) {
-    const std::int64_t most = gain(runOfClaimant());
-    for (const Concession* each : stoppable) {
-      const Movable movable{each, stopCostInGpuSeconds(*each->job, in_.snapshot)};
+  void listMovable(const std::vector<const Candidate*>& preemptibleNow) {
+    const std::int64_t most = gain(runOfPreemptor());
+    for (const Candidate* each : preemptibleNow) {
+      const Movable movable{each, preemptionCostInGpuSeconds(*each->job, in_.snapshot)};
       if (most >= worth(movable.loss) && mayMove(*each)) movable_.push_back(movable);
     }
     std::sort(movable_.begin(), movable_.end(), [](const Movable& a, const Movable& b) {
       return std::tie(a.loss, a.gang->job->key) < std::tie(b.loss, b.gang->job->key);
     });
-    if (movable_.size() > kMostMovable) movable_.resize(kMostMovable);
-    for (Movable& each : movable_) each.holds = roomHeldBy(*each.gang->job, in_.ledger);
+    if (movable_.size() > kMaxMovable) movable_.resize(kMaxMovable);
+    for (Movable& each : movable_) each.holds = capacityHeldBy(*each.gang->job, in_.ledger);
     std::erase_if(movable_, [](const Movable& each) { return each.holds.empty(); });
   }
 
-  bool mayMove(const Concession& each) const {
+  bool mayMove(const Candidate& each) const {
     if (!mayBePlacedAgain(*each.job)) return false;
-    if (each.priority > claimant_.priority) return false;
+    if (each.priority > preemptor_.priority) return false;
     const auto& node = in_.queues.node(each.queue);
-    if (each.queue == claimant_.queue)
+    if (each.queue == preemptor_.queue)
       return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
     // As for fair share: each move by another queue protects the gang for twice as long. (Lost: for
     // minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
     if (!each.isUnprotected) return false;
-    const QueueTree::Index branch = in_.queues.branches(claimant_.queue, each.queue).b;
-    return std::all_of(
-        std::find(node.path.begin(), node.path.end(), branch), node.path.end(),
-        [&](auto queue) { return yieldsShare(in_.queues, queue, {each.held, each.held}, claimant_.demand); });
+    const QueueTree::Index branch = in_.queues.branches(preemptor_.queue, each.queue).b;
+    return std::all_of(std::find(node.path.begin(), node.path.end(), branch), node.path.end(),
+                       [&](auto queue) {
+                         return yieldsShare(in_.queues, queue, {each.held, each.held}, preemptor_.demand);
+                       });
   }
 
   // A move needs new pods. A gang that is suspended, or was edited since its placement, would end without
   // starting again: that is a preemption, not a move.
   [[nodiscard]] bool mayBePlacedAgain(const Job& job) const {
     return !job.spec.run.suspend && job.specError.empty() &&
-           model::sameToItsQueue(job, in_.queues.askedQueueOf(job));
+           model::sameCharge(job, in_.queues.requestedQueueOf(job));
   }
 
   // --- step 2
@@ -114,14 +115,14 @@ class Search {
       return std::tie(a.loss, a.a, a.b) < std::tie(b.loss, b.a, b.b);
     });
     for (const Pair& pair : pairs) {
-      if (tries_ >= kMostTries || gain(runOfClaimant()) < worth(pair.loss)) return;
+      if (tries_ >= kMaxTries || gain(runOfPreemptor()) < worth(pair.loss)) return;
       if (consider({&movable_[pair.a], &movable_[pair.b]}, pair.loss)) return;
     }
   }
 
   // Keeps the set as the best if the preemptor and all moved gangs have a placement.
   bool consider(const Set& set, std::int64_t loss) {
-    if (tries_++ >= kMostTries) return false;
+    if (tries_++ >= kMaxTries) return false;
     auto arranged = arrange(set);
     if (!arranged || !quotasAllow(*arranged)) return false;
     best_ = std::move(arranged);
@@ -130,21 +131,21 @@ class Search {
   }
 
   std::optional<Claim> arrange(const Set& set) {
-    WhatIf gone(in_.ledger);
-    for (const Movable* each : set) gone.release(each->holds);
-    auto placement = in_.placer.tryClaim(*claimant_.job, widest_);
+    WhatIf whatIf(in_.ledger);
+    for (const Movable* each : set) whatIf.release(each->holds);
+    auto placement = in_.placer.tryClaim(*preemptor_.job, widest_);
     if (!placement) return std::nullopt;
-    gone.take(amountsOf(*claimant_.job, placement->assignments, in_.ledger));
+    whatIf.take(amountsOf(*preemptor_.job, placement->assignments, in_.ledger));
     Claim arranged{std::move(*placement), {}};
     for (const Movable* each : largestFirst(set)) {
       auto place = placeAgain(*each, set, arranged.placement);
       if (!place) return std::nullopt;
-      gone.take(amountsOf(*each->gang->job, place->assignments, in_.ledger));
-      arranged.concessions.push_back({.job = each->gang->job,
-                                      .kind = ChangeKind::kMove,
-                                      .add = std::move(*place),
-                                      .remove = each->gang->job->status.gang.placed->assignments,
-                                      .pays = claimant_.job->key});
+      whatIf.take(amountsOf(*each->gang->job, place->assignments, in_.ledger));
+      arranged.releases.push_back({.job = each->gang->job,
+                                   .kind = ChangeKind::kMove,
+                                   .add = std::move(*place),
+                                   .remove = each->gang->job->status.gang.placed->assignments,
+                                   .preemptor = preemptor_.job->key});
     }
     return arranged;
   }
@@ -188,7 +189,7 @@ class Search {
       QueueTree::Amounts before, after;
     };
     std::vector<Held> changes;
-    for (const core::Change& move : arranged.concessions) {
+    for (const core::Change& move : arranged.releases) {
       changes.push_back({tree.queueOf(*move.job), tree.holdingsOf(*move.job),
                          tree.heldBy(*move.job, move.add.assignments)});
     }
@@ -202,13 +203,13 @@ class Search {
       for (std::size_t d = 0; d < gained.size(); ++d) {
         if (each.after[d] <= each.before[d]) gained[d] = 0;
       }
-      allowed = !tree.beyondLimit(each.queue, each.after) && !tree.beyondLimitYet(each.queue, gained);
+      allowed = !tree.beyondLimit(each.queue, each.after) && !tree.beyondLimitWithLeaving(each.queue, gained);
       tree.charge(changes[charged].queue, changes[charged].after, false);
     }
-    const auto wanted = tree.heldBy(*claimant_.job, arranged.placement.assignments);
-    allowed = allowed && !tree.beyondLimit(claimant_.queue, wanted) &&
-              !tree.beyondLimitYet(claimant_.queue, wanted) &&
-              (claimant_.job->spec.preemptible || !tree.beyondNonPreemptible(claimant_.queue, wanted));
+    const auto wanted = tree.heldBy(*preemptor_.job, arranged.placement.assignments);
+    allowed = allowed && !tree.beyondLimit(preemptor_.queue, wanted) &&
+              !tree.beyondLimitWithLeaving(preemptor_.queue, wanted) &&
+              (preemptor_.job->spec.preemptible || !tree.beyondNonPreemptible(preemptor_.queue, wanted));
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
     for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;
@@ -216,11 +217,11 @@ class Search {
 
   // --- step 3
 
-  seconds runOfClaimant() const { return expectedRun(*claimant_.job, in_.snapshot.now, in_.runs).time; }
+  seconds runOfPreemptor() const { return expectedRun(*preemptor_.job, in_.snapshot.now, in_.runs).time; }
 
   // The GPU seconds that the preemptor gains if it does not wait that long.
   std::int64_t gain(seconds wait) const {
-    return base::saturatingMultiply(std::min(wait, runOfClaimant()).count(), claimant_.demand[0]);
+    return base::saturatingMultiply(std::min(wait, runOfPreemptor()).count(), preemptor_.demand[0]);
   }
 
   std::int64_t worth(std::int64_t loss) const {
@@ -229,13 +230,13 @@ class Search {
   }
 
   // How long the preemptor would wait for other gangs to end; for ever if that does not help.
-  seconds waitOfClaimant() {
-    const auto fit = earliestFit(*claimant_.job, {}, widest_, in_.ledger, in_.ends, in_.placer);
+  seconds waitOfPreemptor() {
+    const auto fit = earliestFit(*preemptor_.job, {}, widest_, in_.ledger, in_.ends, in_.placer);
     return fit ? wholeSeconds(fit->time.at - in_.snapshot.now) : seconds::max();
   }
 
   const MoveQuestion& in_;
-  const Claimant& claimant_;
+  const Preemptor& preemptor_;
   std::size_t widest_;
   std::vector<Movable> movable_;  // cheapest first
   int tries_ = 0;
@@ -245,9 +246,9 @@ class Search {
 
 }  // namespace
 
-std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant, std::size_t widest,
-                                 const std::vector<const Concession*>& stoppable) {
-  return Search(question, claimant, widest).run(stoppable);
+std::optional<Claim> chooseMoves(const MoveQuestion& question, const Preemptor& preemptor, std::size_t widest,
+                                 const std::vector<const Candidate*>& preemptibleNow) {
+  return Search(question, preemptor, widest).run(preemptibleNow);
 }
 
 }  // namespace trainyard::core

@@ -7,7 +7,7 @@
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
 #include "core/place/gang_placer.h"
-#include "core/preemption/concession.h"
+#include "core/preemption/candidate.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
 #include "core/timeline/ends.h"
@@ -23,15 +23,15 @@ namespace trainyard::core {
 // priority; not out of the same queue if that forbids preemption within it, nor out of another queue that is
 // within its guarantee, or below one that is: a move costs as much as a preemption. 2 Take the cheapest
 // gang, then the cheapest pair that costs less, after which the pending gang and the moved ones have
-// placements, at once and within all quotas; kMostMovable gangs, kMostTries tries. 3 They move if the
+// placements, at once and within all quotas; kMaxMovable gangs, kMaxTries tries. 3 They move if the
 // pending gang's GPUs, times the shorter of its wait and its run, are worth the policy's gain times the
 // loss. Ties: fewer moves, then namespace and name.
 //
 // A new placement never depends on capacity that the pending gang, or another move, releases at the same
 // time: records count all capacity once (core/ledger/ledger.h). (Lost: three and more at a time. Each is a
 // program that restarts, and the number of sets grows with each.)
-inline constexpr std::size_t kMostMovable = 32;
-inline constexpr int kMostTries = 40;
+inline constexpr std::size_t kMaxMovable = 32;
+inline constexpr int kMaxTries = 40;
 
 struct MoveQuestion {
   const model::Snapshot& snapshot;
@@ -43,8 +43,8 @@ struct MoveQuestion {
 };
 
 // `stoppable`: gangs that may be preempted by now. `widest`: how wide the preemptor may be placed.
-[[nodiscard]] std::optional<Claim> chooseMoves(const MoveQuestion& question, const Claimant& claimant,
+[[nodiscard]] std::optional<Claim> chooseMoves(const MoveQuestion& question, const Preemptor& preemptor,
                                                std::size_t widest,
-                                               const std::vector<const Concession*>& stoppable);
+                                               const std::vector<const Candidate*>& preemptibleNow);
 
 }  // namespace trainyard::core

@@ -18,31 +18,32 @@ using JobPtr = Preemption::JobPtr;
 // that restarts with another size claims it back.
 bool mayGiveMembers(const model::Job& job, const Ledger& ledger) {
   if (!givesMembers(job)) return false;
-  const bool anew = resizeWay(job.spec) == ResizeWay::kAnew;
+  const bool byRestart = resizeMethod(job.spec) == ResizeMethod::kByRestart;
   const auto& placed = job.status.gang.placed;
   const bool ended =
-      placed && std::any_of(placed->succeeded.begin(), placed->succeeded.end(),
-                            [&](const auto& each) { return anew || each.role == job.spec.elastic->role; });
+      placed && std::any_of(placed->succeeded.begin(), placed->succeeded.end(), [&](const auto& each) {
+        return byRestart || each.role == job.spec.elastic->role;
+      });
   const auto& pods = ledger.pods().of(job);
   return !ended && std::none_of(pods.begin(), pods.end(), [&](const auto& pod) {
-    return pod->finished() && pod->member && (anew || pod->member->role == job.spec.elastic->role);
+    return pod->finished() && pod->member && (byRestart || pod->member->role == job.spec.elastic->role);
   });
 }
 
 }  // namespace
 
-std::optional<Claim> Preemption::claimShrinking(const Claimant& claimant, std::size_t widest) {
-  tooEarly_ = false;
+std::optional<Claim> Preemption::claimShrinking(const Preemptor& preemptor, std::size_t widest) {
+  waitsForTerminating_ = false;
   if (placer_.budget().exhausted()) return std::nullopt;
-  if (auto surplus = shrinks(claimant, widest, true)) return surplus;
-  if (tooEarly_) return std::nullopt;
-  if (!Priorities(snapshot_).mayPreempt(*claimant.job)) return std::nullopt;
-  return shrinks(claimant, widest, false);
+  if (auto surplus = shrinks(preemptor, widest, true)) return surplus;
+  if (waitsForTerminating_) return std::nullopt;
+  if (!Priorities(snapshot_).mayPreempt(*preemptor.job)) return std::nullopt;
+  return shrinks(preemptor, widest, false);
 }
 
 // Members above the desired replicas of any gang go before all others.
-std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t widest, bool surplusOnly) {
-  const std::vector<Shrinkable> candidates = shrinkable(claimant, surplusOnly);
+std::optional<Claim> Preemption::shrinks(const Preemptor& preemptor, std::size_t widest, bool surplusOnly) {
+  const std::vector<Shrinkable> candidates = shrinkable(preemptor, surplusOnly);
   if (candidates.empty()) return std::nullopt;
   const auto changesOf = [&](const std::vector<int>& gives) {
     std::vector<Change> changes;
@@ -51,39 +52,39 @@ std::optional<Claim> Preemption::shrinks(const Claimant& claimant, std::size_t w
       changes.push_back({.job = candidates[i].job,
                          .kind = ChangeKind::kShrink,
                          .remove = lastMembers(*candidates[i].job, gives[i]),
-                         .pays = claimant.job->key});
+                         .preemptor = preemptor.job->key});
     }
     return changes;
   };
   const std::function<bool(const std::vector<int>&)> quotaAllows = [&](const std::vector<int>& gives) {
-    return quotaAllowsBeside(claimant, changesOf(gives));
+    return quotaAllowsWithout(preemptor, changesOf(gives));
   };
   const std::function<std::optional<Placement>(const std::vector<int>&)> place =
-      [&](const std::vector<int>& gives) { return placeBeside(claimant, widest, changesOf(gives)); };
-  auto choice = chooseShrinks({*claimant.job, widest, candidates, ledger_, placer_, quotaAllows, place});
+      [&](const std::vector<int>& gives) { return placeInQuotaWithout(preemptor, widest, changesOf(gives)); };
+  auto choice = chooseShrinks({*preemptor.job, widest, candidates, ledger_, placer_, quotaAllows, place});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), changesOf(choice->gives)};
-  if (claim.concessions.empty() || comesTooEarly(claimant, claim) || outgrowsGuarantee(claimant, claim))
+  if (claim.releases.empty() || waitsForTerminating(preemptor, claim) || outgrowsGuarantee(preemptor, claim))
     return std::nullopt;
-  giveAway(claim);
+  applyClaim(claim);
   return claim;
 }
 
 // Cheapest first; each gives no more than it may beside what those before it give.
-std::vector<Shrinkable> Preemption::shrinkable(const Claimant& claimant, bool surplusOnly) {
+std::vector<Shrinkable> Preemption::shrinkable(const Preemptor& preemptor, bool surplusOnly) {
   listRunning();
   std::vector<Shrinkable> found;
   std::vector<char> pool;
-  for (const Concession& running : elastic_) {
-    if (stopped_.contains(running.job.get())) continue;
-    const int surplus = std::max(elasticMembers(*running.job) - wishedMembers(*running.job), 0);
-    Shrinkable each{running.job, surplusOnly ? surplus : mayGive(claimant, running)};
+  for (const Candidate& running : elastic_) {
+    if (preempted_.contains(running.job.get())) continue;
+    const int surplus = std::max(elasticMembers(*running.job) - desiredMembers(*running.job), 0);
+    Shrinkable each{running.job, surplusOnly ? surplus : maxMembersGiven(preemptor, running)};
     if (each.most == 0) continue;
     each.frees = freedBy(*running.job, each.most);
     placer_.budget().spend(each.most);
     if (static_cast<int>(each.frees.size()) != each.most) continue;  // a node of it is gone
-    if (pool.empty()) pool = poolOf(*claimant.job, ledger_);
-    const bool anywhere = tree_.beyondLimit(claimant.queue, claimant.demand).has_value();
+    if (pool.empty()) pool = poolOf(*preemptor.job, ledger_);
+    const bool anywhere = tree_.beyondLimit(preemptor.queue, preemptor.demand).has_value();
     if (!anywhere && !touches(each.frees, pool)) continue;
     tree_.discharge(running.queue, tree_.heldBy(*running.job, lastMembers(*running.job, each.most)), false);
     found.push_back(std::move(each));
@@ -111,25 +112,25 @@ NodeAmounts Preemption::freedBy(const Job& job, int count) const {
   return freed;
 }
 
-int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
-  constexpr int kMostAsked = 64;
+int Preemption::maxMembersGiven(const Preemptor& preemptor, const Candidate& running) {
+  constexpr int kMaxAsked = 64;
   const Job& job = *running.job;
   const int has = elasticMembers(job);
-  const int least = job.spec.elastic->minReplicas;
-  int gives = std::max(has - wishedMembers(job), 0);
+  const int minimum = job.spec.elastic->minReplicas;
+  int gives = std::max(has - desiredMembers(job), 0);
   const auto from = preemptibleFrom(job, snapshot_);
   if (!from || *from > snapshot_.now) return gives;
-  const bool harmless = resizeWay(job.spec) != ResizeWay::kAnew || survivesStops(job.spec);
-  const bool within = running.queue == claimant.queue && claimant.priority >= running.priority && harmless &&
-                      !forbidsWithin(tree_.node(running.queue));
-  if (claimant.beyondLeast) {
-    const bool first = claimant.priority > running.priority || claimant.rank.before(rankOf(running));
-    return within && first ? std::max(has - least, gives) : gives;
+  const bool harmless = resizeMethod(job.spec) != ResizeMethod::kByRestart || isCheckpointable(job.spec);
+  const bool within = running.queue == preemptor.queue && preemptor.priority >= running.priority &&
+                      harmless && !forbidsPreemptionWithin(tree_.node(running.queue));
+  if (preemptor.aboveMinimum) {
+    const bool first = preemptor.priority > running.priority || preemptor.rank.before(rankOf(running));
+    return within && first ? std::max(has - minimum, gives) : gives;
   }
-  if (within) return std::max(has - least, 0);
+  if (within) return std::max(has - minimum, 0);
   const QueueTree::Amounts whole = tree_.holdingsOf(job);
   QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
-  for (int asked = 0; gives < has - least && asked < kMostAsked; ++asked) {
+  for (int asked = 0; gives < has - minimum && asked < kMaxAsked; ++asked) {
     const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
     // Only the next member: those before it are discharged.
     QueueTree::Amounts held = together;
@@ -138,8 +139,8 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
     QueueTree::Amounts remaining = whole;
     for (std::size_t i = 0; i < held.size(); ++i) remaining[i] -= before[i];
     const Victim next{&job, running.priority, running.queue, held, running.isUnprotected, &remaining};
-    const bool may =
-        outranks(claimant, next, tree_, shares_) || preemptsBackfilled(claimant, next, tree_, snapshot_.now);
+    const bool may = hasRightToPreempt(preemptor, next, tree_, shares_) ||
+                     preemptsBackfilled(preemptor, next, tree_, snapshot_.now);
     tree_.charge(running.queue, before, false);
     if (!may) break;
     before = together;
@@ -150,10 +151,10 @@ int Preemption::mayGive(const Claimant& claimant, const Concession& running) {
 }
 
 // Reduces preemptions to shrinks, the most expensive first, where giving up the last members suffices.
-void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Claim& claim) {
-  for (auto at = claim.concessions.rbegin(); at != claim.concessions.rend(); ++at) {
+void Preemption::spareMembers(const Preemptor& preemptor, std::size_t widest, Claim& claim) {
+  for (auto at = claim.releases.rbegin(); at != claim.releases.rend(); ++at) {
     Change& stop = *at;
-    if (!core::stoppable(*stop.job) || !mayGiveMembers(*stop.job, ledger_)) continue;
+    if (!core::preemptibleNow(*stop.job) || !mayGiveMembers(*stop.job, ledger_)) continue;
     const int has = elasticMembers(*stop.job);
     int enough = has - stop.job->spec.elastic->minReplicas + 1;
     int tooFew = 0;
@@ -162,7 +163,7 @@ void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Clai
       const int gives = tooFew + (enough - tooFew) / 2;
       stop.kind = ChangeKind::kShrink;
       stop.remove = lastMembers(*stop.job, gives);
-      auto placement = placedBeside(claimant, widest, claim.concessions);
+      auto placement = placeWithout(preemptor, widest, claim.releases);
       if (placement) claim.placement = std::move(*placement);
       (placement ? enough : tooFew) = gives;
     }
@@ -170,7 +171,7 @@ void Preemption::spareMembers(const Claimant& claimant, std::size_t widest, Clai
     if (enough > has - stop.job->spec.elastic->minReplicas) continue;
     stop.kind = ChangeKind::kShrink;
     stop.remove = lastMembers(*stop.job, enough);
-    if (auto placement = placedBeside(claimant, widest, claim.concessions))
+    if (auto placement = placeWithout(preemptor, widest, claim.releases))
       claim.placement = std::move(*placement);
   }
 }

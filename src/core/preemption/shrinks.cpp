@@ -49,11 +49,11 @@ class Search {
 
   std::optional<Placement> placedWhen(const std::vector<int>& gives) {
     std::vector<NodeAmounts> given(gives.size());
-    WhatIf gone(in_.ledger);
+    WhatIf whatIf(in_.ledger);
     for (std::size_t i = 0; i < gives.size(); ++i) {
       const NodeAmounts& frees = in_.candidates[i].frees;
       given[i].assign(frees.begin(), frees.begin() + gives[i]);
-      gone.release(given[i]);
+      whatIf.release(given[i]);
     }
     if (in_.placer.budget().exhausted()) return std::nullopt;
     return in_.place(gives);

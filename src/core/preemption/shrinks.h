@@ -22,7 +22,7 @@ struct Shrinkable {
 };
 
 struct ShrinkQuestion {
-  const model::Job& claimant;
+  const model::Job& preemptor;
   std::size_t widest = 0;                     // how wide it may be placed
   const std::vector<Shrinkable>& candidates;  // cheapest first
   Ledger& ledger;                             // unchanged afterwards

@@ -11,8 +11,8 @@ constexpr double kLn2 = 0.693147180559945309;
 
 // Rounds to whole numbers: equal clusters must compare equal.
 std::int64_t rounded(double value) {
-  constexpr double kMost = 9e18;
-  return std::llround(std::clamp(value, 0.0, kMost));
+  constexpr double kMax = 9e18;
+  return std::llround(std::clamp(value, 0.0, kMax));
 }
 
 }  // namespace

@@ -12,57 +12,58 @@ using model::Job;
 
 // Whether `yields` of each queue from the victim's branch down to its own.
 template <typename Yields>
-bool allYield(const Claimant& claimant, const Victim& victim, const QueueTree& tree, const Yields& yields) {
+bool allYield(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree, const Yields& yields) {
   const auto& path = tree.node(victim.queue).path;
-  const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
-  const auto& own = tree.node(claimant.queue).path;
+  const auto from = std::find(path.begin(), path.end(), tree.branches(preemptor.queue, victim.queue).b);
+  const auto& own = tree.node(preemptor.queue).path;
   const bool isAbove = std::find(own.begin(), own.end(), victim.queue) != own.end();
   const Yield yield{victim.held, victim.whole == nullptr ? victim.held : *victim.whole, isAbove};
   return std::all_of(from, path.end(), [&](auto queue) { return yields(queue, yield); });
 }
 
-bool yieldsBorrowed(const Claimant& claimant, const Victim& victim, const QueueTree& tree, Bound bound) {
-  return allYield(claimant, victim, tree, [&](auto queue, const Yield& yield) {
-    return yieldsBorrowed(tree, queue, yield, claimant.demand, bound);
+bool yieldsBorrowed(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree, Bound bound) {
+  return allYield(preemptor, victim, tree, [&](auto queue, const Yield& yield) {
+    return yieldsBorrowed(tree, queue, yield, preemptor.demand, bound);
   });
 }
 
 // Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
 // would then be preempted in turn, and neither would make progress.
-bool wouldBeTakenBack(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
+bool wouldBeTakenBack(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
-  const auto from = std::find(path.begin(), path.end(), tree.branches(claimant.queue, victim.queue).b);
-  return std::any_of(from, path.end(), [&](auto queue) { return tree.takesBack(queue, victim.held); });
+  const auto from = std::find(path.begin(), path.end(), tree.branches(preemptor.queue, victim.queue).b);
+  return std::any_of(from, path.end(), [&](auto queue) { return tree.reclaimableAfter(queue, victim.held); });
 }
 
 // Guarantee and fair share: both require that the preemptor's own queue may reclaim.
-bool reclaims(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
-  const auto& own = tree.node(claimant.queue);
+bool reclaims(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree, ShareCache& shares) {
+  const auto& own = tree.node(preemptor.queue);
   if (own.queue != nullptr && !(*own.queue)->reclaim) return false;
-  const QueueTree::Branches branches = tree.branches(claimant.queue, victim.queue);
+  const QueueTree::Branches branches = tree.branches(preemptor.queue, victim.queue);
   if (branches.a == branches.b) return false;
   const auto isWithin = [&](Bound bound) {
-    return isWithinGuaranteeBelow(tree, branches.a, claimant.queue, claimant.demand, bound);
+    return isWithinGuaranteeBelow(tree, branches.a, preemptor.queue, preemptor.demand, bound);
   };
   // A chain ends: a job within a bound takes only from queues beyond the same bound.
   if (isWithin(Bound::kAtMost)) {
-    return yieldsBorrowed(claimant, victim, tree, Bound::kAtMost) ||
-           (isWithin(Bound::kInProportion) && yieldsBorrowed(claimant, victim, tree, Bound::kInProportion));
+    return yieldsBorrowed(preemptor, victim, tree, Bound::kAtMost) ||
+           (isWithin(Bound::kInProportion) && yieldsBorrowed(preemptor, victim, tree, Bound::kInProportion));
   }
   return victim.isUnprotected &&
-         allYield(claimant, victim, tree,
+         allYield(preemptor, victim, tree,
                   [&](auto queue, const Yield& yield) {
-                    return yieldsShare(tree, queue, yield, claimant.demand);
+                    return yieldsShare(tree, queue, yield, preemptor.demand);
                   }) &&
-         shares.with(branches.a, claimant.demand) <= shares.without(branches.b, victim.held, claimant.demand);
+         shares.with(branches.a, preemptor.demand) <=
+             shares.without(branches.b, victim.held, preemptor.demand);
 }
 
 }  // namespace
 
 template <typename Compute>
-std::int64_t KnownShares::known(std::vector<Known>& all, QueueTree::Index queue,
-                                const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
-                                Compute compute) {
+std::int64_t ShareCache::known(std::vector<Known>& all, QueueTree::Index queue,
+                               const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
+                               Compute compute) {
   if (all.empty()) all.resize(tree_.size());
   Known& known = all[queue];
   if (known.version != tree_.version() || known.amounts != amounts || known.wanted != wanted)
@@ -70,20 +71,20 @@ std::int64_t KnownShares::known(std::vector<Known>& all, QueueTree::Index queue,
   return known.share;
 }
 
-std::int64_t KnownShares::with(QueueTree::Index queue, const QueueTree::Amounts& more) {
+std::int64_t ShareCache::with(QueueTree::Index queue, const QueueTree::Amounts& more) {
   return known(with_, queue, more, more, [&] { return tree_.shareWith(queue, more); });
 }
 
-std::int64_t KnownShares::without(QueueTree::Index queue, const QueueTree::Amounts& less,
-                                  const QueueTree::Amounts& wanted) {
+std::int64_t ShareCache::without(QueueTree::Index queue, const QueueTree::Amounts& less,
+                                 const QueueTree::Amounts& wanted) {
   return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
 }
 
-bool forbidsWithin(const QueueTree::Node& node) {
+bool forbidsPreemptionWithin(const QueueTree::Node& node) {
   return node.queue != nullptr && (*node.queue)->withinQueue == model::WithinQueue::kNever;
 }
 
-bool stoppable(const Job& job) {
+bool preemptibleNow(const Job& job) {
   return preemptible(job) && job.status.gang.placed && !job.status.gang.proposal;
 }
 
@@ -106,56 +107,59 @@ std::optional<base::WallTime> preemptibleFrom(const Job& job, const model::Snaps
 }
 
 base::WallTime protectedUntil(const Job& job, const model::Snapshot& snapshot) {
-  const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMostProtectionDoublings);
+  const int times = std::clamp(job.status.preemptions.byOtherQueues, 0, kMaxProtectionDoublings);
   return std::max(startedSince(job, snapshot.now), job.status.preemptions.last) +
          snapshot.policy.preemption.minRuntime * (std::int64_t{1} << times);
 }
 
-bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree, KnownShares& shares) {
+bool hasRightToPreempt(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
+                       ShareCache& shares) {
   if (victim.queue == QueueTree::kCluster) return false;
-  if (victim.queue != claimant.queue) return reclaims(claimant, victim, tree, shares);
-  return victim.priority < claimant.priority && !forbidsWithin(tree.node(victim.queue));
+  if (victim.queue != preemptor.queue) return reclaims(preemptor, victim, tree, shares);
+  return victim.priority < preemptor.priority && !forbidsPreemptionWithin(tree.node(victim.queue));
 }
 
-bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree) {
-  if (model::backfillCondition(*victim.job, *claimant.job) == nullptr) return false;
+bool hasCondition(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree) {
+  if (model::backfillCondition(*victim.job, *preemptor.job) == nullptr) return false;
   if (victim.queue == QueueTree::kCluster) return true;
-  if (victim.queue == claimant.queue) return !forbidsWithin(tree.node(victim.queue));
+  if (victim.queue == preemptor.queue) return !forbidsPreemptionWithin(tree.node(victim.queue));
   // No guarantee takes anything back from a job within its own.
-  const QueueTree::Index branch = tree.branches(claimant.queue, victim.queue).a;
-  return yieldsBorrowed(claimant, victim, tree, Bound::kAtMost) &&
-         (isWithinGuaranteeBelow(tree, branch, claimant.queue, claimant.demand, Bound::kInProportion) ||
-          !wouldBeTakenBack(claimant, victim, tree));
+  const QueueTree::Index branch = tree.branches(preemptor.queue, victim.queue).a;
+  return yieldsBorrowed(preemptor, victim, tree, Bound::kAtMost) &&
+         (isWithinGuaranteeBelow(tree, branch, preemptor.queue, preemptor.demand, Bound::kInProportion) ||
+          !wouldBeTakenBack(preemptor, victim, tree));
 }
 
-bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+bool preemptsBackfilled(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
                         base::WallTime now) {
-  const model::Charge::Backfill* condition = model::backfillCondition(*victim.job, *claimant.job);
-  return condition != nullptr && condition->from <= now && hasCondition(claimant, victim, tree);
+  const model::Charge::Backfill* condition = model::backfillCondition(*victim.job, *preemptor.job);
+  return condition != nullptr && condition->from <= now && hasCondition(preemptor, victim, tree);
 }
 
-bool takesTurns(const model::Policy& policy) {
-  return policy.timeSlicing.enabled && model::traitsOf(policy.ordering).takesTurns;
+bool allowsTimeSlicing(const model::Policy& policy) {
+  return policy.timeSlicing.enabled && model::traitsOf(policy.ordering).allowsTimeSlicing;
 }
 
-std::optional<base::WallTime> turnEnds(const Job& job, base::WallTime placed,
-                                       const model::Snapshot& snapshot) {
-  if (!takesTurns(snapshot.policy) || !survivesStops(job.spec)) return std::nullopt;
+std::optional<base::WallTime> timeSliceEnds(const Job& job, base::WallTime placed,
+                                            const model::Snapshot& snapshot) {
+  if (!allowsTimeSlicing(snapshot.policy) || !isCheckpointable(job.spec)) return std::nullopt;
   const base::WallTime::duration turn = snapshot.policy.timeSlicing.interval;
   const auto whole = placed + turn;
   const auto from = std::max(whole, snapshot.now + base::WallTime::duration(1)).time_since_epoch();
   return base::WallTime((from + turn - base::WallTime::duration(1)) / turn * turn);
 }
 
-bool mayTakeTurns(const Claimant& claimant, const Job& victim, int victimPriority,
-                  QueueTree::Index victimQueue, const QueueTree& tree, const model::Snapshot& snapshot) {
-  if (!takesTurns(snapshot.policy) || !survivesStops(victim.spec) || !stoppable(victim)) return false;
-  if (victimPriority != claimant.priority) return false;
-  if (victimQueue != claimant.queue || forbidsWithin(tree.node(victimQueue))) return false;
+bool mayPreemptByTimeSlice(const Preemptor& preemptor, const Job& victim, int victimPriority,
+                           QueueTree::Index victimQueue, const QueueTree& tree,
+                           const model::Snapshot& snapshot) {
+  if (!allowsTimeSlicing(snapshot.policy) || !isCheckpointable(victim.spec) || !preemptibleNow(victim))
+    return false;
+  if (victimPriority != preemptor.priority) return false;
+  if (victimQueue != preemptor.queue || forbidsPreemptionWithin(tree.node(victimQueue))) return false;
   // Restarts do not begin a time slice again, but the work that would be lost is counted from them.
   const auto had = snapshot.now - startedSince(victim, snapshot.now);
   return had >= snapshot.policy.timeSlicing.interval &&
-         lostTime(victim, placedSince(victim, snapshot.now), snapshot) * kLostOfTurn <= had;
+         lostTime(victim, placedSince(victim, snapshot.now), snapshot) * kMaxLostShareOfSlice <= had;
 }
 
 }  // namespace trainyard::core

@@ -7,29 +7,29 @@
 
 #include "core/order/job_times.h"
 #include "core/order/order_policy.h"
-#include "core/order/stop_cost.h"
+#include "core/order/preemption_cost.h"
 #include "core/queues/queue_tree.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
 
 // A job that asks for a placement, with what decides which gangs it may preempt.
-struct Claimant {
+struct Preemptor {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
   QueueTree::Amounts demand;
-  bool isHolder = false;     // it holds a reservation, or gangs were backfilled on what it had reserved
-  Rank rank = {};            // in its queue
-  bool overdue = false;      // holds its position in its queue, whatever its rank is
-  bool beyondLeast = false;  // an elastic gang that asks for more members than its minimum
+  bool isHolder = false;      // it holds a reservation, or gangs were backfilled on what it had reserved
+  Rank rank = {};             // in its queue
+  bool overdue = false;       // holds its position in its queue, whatever its rank is
+  bool aboveMinimum = false;  // an elastic gang that asks for more members than its minimum
 };
 
 // Caches the shares that reclaim compares: hundreds of preemptors in a row need those
 // of the same few queues. All belong to one tree.
-class KnownShares {
+class ShareCache {
  public:
-  explicit KnownShares(const QueueTree& tree) : tree_(tree) {}
+  explicit ShareCache(const QueueTree& tree) : tree_(tree) {}
   [[nodiscard]] std::int64_t with(QueueTree::Index queue, const QueueTree::Amounts& more);
   [[nodiscard]] std::int64_t without(QueueTree::Index queue, const QueueTree::Amounts& less,
                                      const QueueTree::Amounts& wanted);
@@ -63,7 +63,7 @@ struct Victim {
 };
 
 // Whether the job is preemptible, placed, and has no change of its gang under way.
-[[nodiscard]] bool stoppable(const model::Job& job);
+[[nodiscard]] bool preemptibleNow(const model::Job& job);
 
 // Whether the job may be preempted at all: it is preemptible and holds capacity, or is about
 // to. A proposal of its own does not protect a gang: its tenant could keep one open to keep
@@ -78,13 +78,13 @@ struct Victim {
 
 // Until when a gang is protected from claims for fair share: for minRuntime from its start, or from
 // its last preemption if that is later. The time doubles with each preemption by another queue, at
-// most kMostProtectionDoublings times. It bounds how often any chain of such claims can preempt one
+// most kMaxProtectionDoublings times. It bounds how often any chain of such claims can preempt one
 // gang. A shrink or a move does not change the start.
-inline constexpr int kMostProtectionDoublings = 6;
+inline constexpr int kMaxProtectionDoublings = 6;
 [[nodiscard]] base::WallTime protectedUntil(const model::Job& job, const model::Snapshot& snapshot);
 
 // Whether the queue forbids preemption among its own jobs.
-[[nodiscard]] bool forbidsWithin(const QueueTree::Node& node);
+[[nodiscard]] bool forbidsPreemptionWithin(const QueueTree::Node& node);
 
 // Whether `claimant` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the
 // rights and argues that every chain of preemptions ends.
@@ -97,44 +97,44 @@ inline constexpr int kMostProtectionDoublings = 6;
 //             Kueue's LessThanOrEqualToFinalShare), the victim yieldsShare() in these queues and
 //             isUnprotected
 // `shares`: of the tree.
-[[nodiscard]] bool outranks(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
-                            KnownShares& shares);
+[[nodiscard]] bool hasRightToPreempt(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
+                                     ShareCache& shares);
 
 // Whether `victim` was backfilled on capacity that `claimant` had reserved, and `claimant` may
 // preempt it for that once the time of the condition has come. In its own queue it may unless
 // preemption.withinQueue is Never. In another queue the victim must hold borrowed capacity
 // (yieldsBorrowed()). Unless `claimant` is within its own guarantee, no job that waits there may be within
 // its guarantee afterwards.
-[[nodiscard]] bool hasCondition(const Claimant& claimant, const Victim& victim, const QueueTree& tree);
-[[nodiscard]] bool preemptsBackfilled(const Claimant& claimant, const Victim& victim, const QueueTree& tree,
+[[nodiscard]] bool hasCondition(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree);
+[[nodiscard]] bool preemptsBackfilled(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
                                       base::WallTime now);
 
 // Whether the cluster's policy enables time slicing at all: under an
 // ordering by arrival only, no job preempts another.
-[[nodiscard]] bool takesTurns(const model::Policy& policy);
+[[nodiscard]] bool allowsTimeSlicing(const model::Policy& policy);
 
 // When pending jobs should be considered for a placed job's time slice: at every multiple of the interval,
 // once it has had a whole one. Empty without time slicing. (Lost: the end of its own slice. With a hundred
 // running jobs one ends every half minute, and each time all pending jobs are considered in vain.)
 // `placed`: placedSince() of the job.
-[[nodiscard]] std::optional<base::WallTime> turnEnds(const model::Job& job, base::WallTime placed,
-                                                     const model::Snapshot& snapshot);
+[[nodiscard]] std::optional<base::WallTime> timeSliceEnds(const model::Job& job, base::WallTime placed,
+                                                          const model::Snapshot& snapshot);
 
 // A time slice goes on beyond the interval while a preemption would lose more than one part in so many: a job
 // with hourly checkpoints would lose all of a slice of half an hour. No job keeps its slice for ever by its
 // checkpoint settings: maxLostWork caps the loss. (Lost: one part in two. Philly's jobs on 58x8, all with
 // hourly checkpoints in one queue, take a mean of 27,673 s with it, and 25,822 with this.)
-inline constexpr int kLostOfTurn = 4;
+inline constexpr int kMaxLostShareOfSlice = 4;
 
 // Whether time slicing lets `claimant` preempt the victim: the victim is checkpointable
-// (survivesStops()), is in the same queue with the same priority, and has had a whole slice, most
-// of which is saved (kLostOfTurn). False if preemption.withinQueue of the queue is Never. The
+// (isCheckpointable()), is in the same queue with the same priority, and has had a whole slice, most
+// of which is saved (kMaxLostShareOfSlice). False if preemption.withinQueue of the queue is Never. The
 // preemptor must also be worth a preemption: isAhead().
-[[nodiscard]] bool mayTakeTurns(const Claimant& claimant, const model::Job& victim, int victimPriority,
-                                QueueTree::Index victimQueue, const QueueTree& tree,
-                                const model::Snapshot& snapshot);
-[[nodiscard]] inline bool isAhead(const Claimant& claimant, const Rank& victimRank) {
-  return worthAStop(claimant.rank, victimRank);
+[[nodiscard]] bool mayPreemptByTimeSlice(const Preemptor& preemptor, const model::Job& victim,
+                                         int victimPriority, QueueTree::Index victimQueue,
+                                         const QueueTree& tree, const model::Snapshot& snapshot);
+[[nodiscard]] inline bool isAhead(const Preemptor& preemptor, const Rank& victimRank) {
+  return worthPreempting(preemptor.rank, victimRank);
 }
 
 }  // namespace trainyard::core

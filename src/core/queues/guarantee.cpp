@@ -11,7 +11,9 @@ using Amounts = QueueTree::Amounts;
 using Index = QueueTree::Index;
 using Node = QueueTree::Node;
 
-bool isType(const QueueTree& tree, std::size_t d) { return d >= tree.firstType() && d < tree.firstBeside(); }
+bool isType(const QueueTree& tree, std::size_t d) {
+  return d >= tree.firstType() && d < tree.firstGpuNodeResource();
+}
 
 bool isGpu(const QueueTree& tree, std::size_t d) { return d < tree.cpu() || isType(tree, d); }
 
@@ -41,7 +43,7 @@ const Amounts& boundOf(const Node& node, Bound bound) {
 std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
   std::int64_t covered = inProportion(tree, d, gpusOf(tree, node.guaranteed), gpusOf(tree, tree.installed()));
   for (std::size_t named = tree.cpu(); named < tree.firstType(); ++named) {
-    for (std::size_t beside = tree.firstBeside(); beside < node.guaranteed.size(); ++beside) {
+    for (std::size_t beside = tree.firstGpuNodeResource(); beside < node.guaranteed.size(); ++beside) {
       if (tree.dimensions()[named] != tree.dimensions()[beside]) continue;
       const std::int64_t there = tree.installed()[beside];
       const std::int64_t elsewhere = base::saturatingSubtract(tree.installed()[named], there);
@@ -77,7 +79,7 @@ bool names(const Node& node, const std::string& resource) {
 bool wantsTypes(const QueueTree& tree, const Amounts& wanted) {
   if (tree.cpu() != 1 || wanted[0] <= 0) return false;
   return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstType()),
-                     wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstBeside()),
+                     wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstGpuNodeResource()),
                      [](std::int64_t amount) { return amount > 0; });
 }
 
@@ -89,7 +91,7 @@ bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) 
   };
   std::int64_t beyond = held(0);
   std::int64_t any = node.guaranteed[0];
-  for (std::size_t d = tree.firstType(); d < tree.firstBeside(); ++d) {
+  for (std::size_t d = tree.firstType(); d < tree.firstGpuNodeResource(); ++d) {
     beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
     any = base::saturatingSubtract(any, node.guaranteed[d]);
   }
@@ -98,7 +100,7 @@ bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) 
 
 // Whether the queue is guaranteed all of `more` by type, whatever it holds of other types.
 bool staysWithinTypes(const QueueTree& tree, const Node& node, const Amounts& more) {
-  for (std::size_t d = tree.firstType(); d < tree.firstBeside(); ++d) {
+  for (std::size_t d = tree.firstType(); d < tree.firstGpuNodeResource(); ++d) {
     if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) return false;
   }
   return true;
@@ -115,7 +117,7 @@ std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amoun
   std::int64_t part = 0;
   // A guarantee of GPUs by type is one of as many GPUs, if only one resource is GPUs. (Lost: the part of the
   // type. The only GPU of a type kept all cores of its node.)
-  const std::size_t end = tree.cpu() == 1 ? tree.firstType() : tree.firstBeside();
+  const std::size_t end = tree.cpu() == 1 ? tree.firstType() : tree.firstGpuNodeResource();
   for (std::size_t d = 0; d < end; ++d) {
     if (held[d] <= 0 || node.guaranteed[d] <= 0) continue;
     const std::int64_t usage = std::max(node.usage[d], held[d]);
@@ -164,7 +166,7 @@ Coverage coverageOf(const QueueTree& tree, Index queue) {
   const auto isNone = [](std::int64_t amount) { return amount == 0; };
   if (std::all_of(node.guaranteed.begin(), node.guaranteed.end(), isNone)) return coverage;
   auto& [part, most] = coverage;
-  for (std::size_t d = tree.firstBeside(); d < part.size(); ++d) {
+  for (std::size_t d = tree.firstGpuNodeResource(); d < part.size(); ++d) {
     part[d] = besideGpus(tree, node, d);
     most[d] = std::max(part[d], besideGpusAtMost(tree, node, d));
   }
@@ -172,7 +174,7 @@ Coverage coverageOf(const QueueTree& tree, Index queue) {
     if (names(node, tree.dimensions()[d])) continue;
     part[d] = std::max(part[d], unnamed(tree, node, d));
     most[d] = part[d];
-    for (std::size_t beside = tree.firstBeside(); beside < part.size(); ++beside) {
+    for (std::size_t beside = tree.firstGpuNodeResource(); beside < part.size(); ++beside) {
       if (tree.dimensions()[beside] == tree.dimensions()[d]) most[d] = std::max(most[d], most[beside]);
     }
   }

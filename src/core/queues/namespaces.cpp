@@ -45,7 +45,7 @@ std::vector<model::QueueName> ancestorsOf(const model::QueueName& queue, const m
   return ancestors;
 }
 
-model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot) {
+model::QueueName requestedQueue(const model::Job& job, const model::Snapshot& snapshot) {
   if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
   const model::Namespace* space = findNamespace(job.key.ns, snapshot);
   const std::string* named = space == nullptr ? nullptr : defaultQueueOf(*space);

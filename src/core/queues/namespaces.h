@@ -17,10 +17,10 @@ namespace trainyard::core {
 
 // The queue for jobs that name none, by the label of the namespace; nullptr if it has no such label.
 [[nodiscard]] const std::string* defaultQueueOf(const model::Namespace& space);
-// ancestorsOf(): the existing queues above this one, its parent first. askedQueue(): the queue that the job
-// requests, else the default one of its namespace.
+// ancestorsOf(): the existing queues above this one, its parent first. requestedQueue(): the queue that the
+// job requests, else the default one of its namespace.
 [[nodiscard]] std::vector<model::QueueName> ancestorsOf(const model::QueueName& queue,
                                                         const model::Snapshot& snapshot);
-[[nodiscard]] model::QueueName askedQueue(const model::Job& job, const model::Snapshot& snapshot);
+[[nodiscard]] model::QueueName requestedQueue(const model::Job& job, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

@@ -40,9 +40,9 @@ class QueueCache {
   std::vector<std::int64_t> capacity_;
   std::vector<std::int64_t> installed_;
   std::vector<std::int64_t> mostPerGpu_;
-  std::vector<std::string> besideNames_;
+  std::vector<std::string> gpuNodeResources_;
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;
-  std::shared_ptr<const std::set<model::NodeName>> heldBeside_;  // held_ was computed with it
+  std::shared_ptr<const std::set<model::NodeName>> heldGpuNodes_;  // held_ was computed with it
   std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
   model::SharedList<model::Job> jobs_;
   std::map<Key, Held> held_;

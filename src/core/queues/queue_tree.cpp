@@ -17,8 +17,8 @@
 #include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
+#include "model/message_text.h"
 #include "model/names.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -62,7 +62,7 @@ QueueTree::QueueTree(const model::Snapshot& snapshot) {
 
 QueueTree::QueueTree(const model::Snapshot& snapshot, QueueCache& cache) {
   nameDimensions(snapshot);
-  nameBesideGpus(snapshot, cache);
+  nameGpuNodeResources(snapshot, cache);
   readQueues(snapshot);
   readNamespaces(snapshot);
   readCapacity(snapshot, cache);
@@ -104,8 +104,8 @@ void QueueTree::nameDimensions(const model::Snapshot& snapshot) {
 
 // Only if some queue is guaranteed GPUs. A resource that a quota names is beside GPUs, too: what the quota
 // admits may be on any node.
-void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache) {
-  firstBeside_ = dimensions_.size();
+void QueueTree::nameGpuNodeResources(const model::Snapshot& snapshot, QueueCache& cache) {
+  firstGpuNodeResource_ = dimensions_.size();
   // The nodes may change while no queue is guaranteed GPUs: the cached list would be stale.
   if (!guaranteesGpus(snapshot)) return cache.gpuNodes_.reset();
   if (!cache.gpuNodes_ || !cache.nodes_.isSameAs(snapshot.nodes)) {
@@ -117,18 +117,18 @@ void QueueTree::nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cach
       for (const auto& [name, amount] : node->allocatable.extendedAll()) names.insert(name);
     }
     for (const std::string& gpus : model::gpuResources()) names.erase(gpus);
-    cache.besideNames_.assign(names.begin(), names.end());
+    cache.gpuNodeResources_.assign(names.begin(), names.end());
     if (!cache.gpuNodes_ || *cache.gpuNodes_ != nodes)
       cache.gpuNodes_ = std::make_shared<const std::set<model::NodeName>>(std::move(nodes));
   }
   gpuNodes_ = cache.gpuNodes_;
-  dimensions_.insert(dimensions_.end(), cache.besideNames_.begin(), cache.besideNames_.end());
+  dimensions_.insert(dimensions_.end(), cache.gpuNodeResources_.begin(), cache.gpuNodeResources_.end());
   counts_.resize(dimensions_.size(), 0);
 }
 
 Amounts QueueTree::amountsOf(const model::Quota& quota, std::int64_t absent) const {
   Amounts amounts(dimensions_.size(), absent);
-  for (std::size_t i = 0; i < firstBeside_; ++i) {
+  for (std::size_t i = 0; i < firstGpuNodeResource_; ++i) {
     if (const auto amount = quota.find(dimensions_[i])) amounts[i] = *amount;
   }
   return amounts;
@@ -249,7 +249,8 @@ void QueueTree::raiseGuarantees(Index index) {
   // resources are GPUs, a type does not name its resource.
   if (cpu_ != 1) return;
   std::int64_t typed = 0;
-  for (std::size_t d = firstType_; d < firstBeside_; ++d) typed = base::saturatingAdd(typed, guaranteed[d]);
+  for (std::size_t d = firstType_; d < firstGpuNodeResource_; ++d)
+    typed = base::saturatingAdd(typed, guaranteed[d]);
   guaranteed[0] = std::max(guaranteed[0], typed);
 }
 
@@ -263,11 +264,11 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
     cache.nodes_ = snapshot.nodes;
     auto types = typesOfNodes(snapshot);
     // If no input of the amounts has changed, the sums of the jobs stay valid.
-    if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types || cache.heldBeside_ != gpuNodes_) {
+    if (!sameDimensions || !cache.typeOf_ || *cache.typeOf_ != types || cache.heldGpuNodes_ != gpuNodes_) {
       cache.held_.clear();
       cache.jobs_ = {};
     }
-    cache.heldBeside_ = gpuNodes_;
+    cache.heldGpuNodes_ = gpuNodes_;
     cache.typeOf_ = std::make_shared<const std::map<model::NodeName, std::size_t>>(std::move(types));
     cache.capacity_ = capacityOf(snapshot, *cache.typeOf_, false);
     cache.installed_ = capacityOf(snapshot, *cache.typeOf_, true);
@@ -281,13 +282,13 @@ void QueueTree::readCapacity(const model::Snapshot& snapshot, QueueCache& cache)
 
 Amounts QueueTree::mostPerGpuOf(const model::Snapshot& snapshot) const {
   constexpr std::int64_t kPermille = 1'000;
-  Amounts most(dimensions_.size() - firstBeside_, 0);
+  Amounts most(dimensions_.size() - firstGpuNodeResource_, 0);
   for (const auto& node : snapshot.nodes) {
     const std::int64_t gpus = node->allocatable.gpus();
     if (gpus <= 0) continue;
-    for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+    for (std::size_t d = firstGpuNodeResource_; d < dimensions_.size(); ++d) {
       const std::int64_t each = base::scaledUp(amountIn(node->allocatable, dimensions_[d]), kPermille, gpus);
-      most[d - firstBeside_] = std::max(most[d - firstBeside_], each);
+      most[d - firstGpuNodeResource_] = std::max(most[d - firstGpuNodeResource_], each);
     }
   }
   return most;
@@ -313,7 +314,7 @@ Amounts QueueTree::capacityOf(const model::Snapshot& snapshot,
   for (const auto& node : snapshot.nodes) {
     if (!includeClosed && (!node->ready || node->unschedulable || node->deleting)) continue;
     addRequests(node->allocatable, 1, capacity);
-    if (node->allocatable.gpus() > 0) addBeside(node->allocatable, 1, capacity);
+    if (node->allocatable.gpus() > 0) addGpuNodeResources(node->allocatable, 1, capacity);
     if (const auto type = types.find(node->name); type != types.end()) {
       capacity[type->second] = base::saturatingAdd(capacity[type->second], node->allocatable.gpus());
     }
@@ -331,8 +332,9 @@ void QueueTree::addRequests(const model::Resources& requests, std::int64_t count
   for (std::size_t d = cpu_ + 2; d < firstType_; ++d) add(d, amountIn(requests, dimensions_[d]));
 }
 
-void QueueTree::addBeside(const model::Resources& requests, std::int64_t count, Amounts& into) const {
-  for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+void QueueTree::addGpuNodeResources(const model::Resources& requests, std::int64_t count,
+                                    Amounts& into) const {
+  for (std::size_t d = firstGpuNodeResource_; d < dimensions_.size(); ++d) {
     const std::int64_t amount = base::saturatingMultiply(amountIn(requests, dimensions_[d]), count);
     into[d] = base::saturatingAdd(into[d], amount);
   }
@@ -425,17 +427,17 @@ std::optional<Index> QueueTree::find(const model::QueueName& name) const {
 }
 
 const model::QueueName& QueueTree::queueNameOf(const model::Job& job) const {
-  return job.status.gang.charge ? job.status.gang.charge->queue : askedQueueOf(job);
+  return job.status.gang.charge ? job.status.gang.charge->queue : requestedQueueOf(job);
 }
 
-const model::QueueName& QueueTree::askedQueueOf(const model::Job& job) const {
+const model::QueueName& QueueTree::requestedQueueOf(const model::Job& job) const {
   if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
   const auto named = defaultOf_.find(job.key.ns);
   return named == defaultOf_.end() ? job.spec.queue : named->second;
 }
 
 bool QueueTree::hasNodesWithoutGpus() const {
-  for (std::size_t d = firstBeside_; d < dimensions_.size(); ++d) {
+  for (std::size_t d = firstGpuNodeResource_; d < dimensions_.size(); ++d) {
     if (dimensions_[d] == dimensions_[cpu_]) return installed_[d] < installed_[cpu_];
   }
   return true;
@@ -447,14 +449,14 @@ Amounts QueueTree::demandOf(const model::Job& job) const {
     addRequests(role.shape.requests, model::gangMembers(job, role), amounts);
     // For members without GPUs it depends on the nodes, unless all nodes have GPUs.
     if (role.shape.requests.gpus() > 0 || !hasNodesWithoutGpus())
-      addBeside(role.shape.requests, model::gangMembers(job, role), amounts);
+      addGpuNodeResources(role.shape.requests, model::gangMembers(job, role), amounts);
   }
   return amounts;
 }
 
-Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assignment>& places) const {
+Amounts QueueTree::heldBy(const model::Job& job, const std::vector<model::Assignment>& assignments) const {
   Amounts amounts(dimensions_.size(), 0);
-  for (const model::Assignment& assignment : places) {
+  for (const model::Assignment& assignment : assignments) {
     const model::Resources* requests = model::chargedRequests(job, assignment.role);
     if (requests == nullptr) continue;
     addHeldOn(assignment, *requests, amounts);
@@ -473,7 +475,7 @@ void QueueTree::addHeldOn(const model::Assignment& place, const model::Resources
   const auto count = static_cast<std::int64_t>(place.indices.size());
   if (place.gpuType.empty()) return addHeldOn(place.node, requests, count, into);
   addRequests(requests, count, into);
-  if (gpuNodes_ && gpuNodes_->contains(place.node)) addBeside(requests, count, into);
+  if (gpuNodes_ && gpuNodes_->contains(place.node)) addGpuNodeResources(requests, count, into);
   const auto dimension = std::find(dimensions_.begin() + static_cast<std::ptrdiff_t>(firstType_),
                                    dimensions_.end(), std::string(model::kGpuTypePrefix) + place.gpuType);
   if (dimension == dimensions_.end()) return;
@@ -484,7 +486,7 @@ void QueueTree::addHeldOn(const model::Assignment& place, const model::Resources
 void QueueTree::addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
                           Amounts& into) const {
   addRequests(requests, count, into);
-  if (gpuNodes_ && gpuNodes_->contains(node)) addBeside(requests, count, into);
+  if (gpuNodes_ && gpuNodes_->contains(node)) addGpuNodeResources(requests, count, into);
   if (const auto type = typeOf_->find(node); type != typeOf_->end()) {
     into[type->second] =
         base::saturatingAdd(into[type->second], base::saturatingMultiply(requests.gpus(), count));
@@ -524,8 +526,8 @@ Amounts QueueTree::holdingsOf(const model::Job& job) const {
   const model::GangRecord& gang = job.status.gang;
   if (gang.placed && !gang.proposal) return heldBy(job, gang.placed->assignments);
   Amounts amounts(dimensions_.size(), 0);
-  const auto add = [&](const std::vector<model::Assignment>& places, int sign) {
-    const Amounts held = heldBy(job, places);
+  const auto add = [&](const std::vector<model::Assignment>& assignments, int sign) {
+    const Amounts held = heldBy(job, assignments);
     for (std::size_t d = 0; d < held.size(); ++d)
       amounts[d] = base::saturatingAdd(amounts[d], sign * held[d]);
   };
@@ -538,12 +540,12 @@ Amounts QueueTree::holdingsOf(const model::Job& job) const {
   return amounts;
 }
 
-void QueueTree::giveUp(Index queue, const Amounts& amounts) {
+void QueueTree::markLeaving(Index queue, const Amounts& amounts) {
   discharge(queue, amounts, false);
   chargeLeaving(queue, amounts);
 }
 
-void QueueTree::takeBack(Index queue, const Amounts& amounts) {
+void QueueTree::unmarkLeaving(Index queue, const Amounts& amounts) {
   charge(queue, amounts, false);
   Amounts negated = amounts;
   for (std::int64_t& amount : negated) amount = -amount;

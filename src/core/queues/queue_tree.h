@@ -76,7 +76,7 @@ class QueueTree {
     // as returned; the queue's limit does not yet.
     Amounts leaving;
     // The smallest demand of a pending job, of this queue or one below, resource by resource (noteWaiting()).
-    std::optional<Amounts> leastWaiting = std::nullopt;
+    std::optional<Amounts> smallestPending = std::nullopt;
     int admitted = 0;  // its own jobs that hold something
     std::vector<Index> children = {};
     std::string problem = {};  // why it cannot be used; empty if it can
@@ -88,7 +88,7 @@ class QueueTree {
   // changed after the placement. A job asks for spec.queue; if that is the default queue, for the one
   // that the label of its namespace names, if any.
   [[nodiscard]] const model::QueueName& queueNameOf(const model::Job& job) const;
-  [[nodiscard]] const model::QueueName& askedQueueOf(const model::Job& job) const;
+  [[nodiscard]] const model::QueueName& requestedQueueOf(const model::Job& job) const;
   // kCluster if there is no such queue. A gang with a deleted Queue object is charged to a
   // substitute without guarantee and limit, below the nearest ancestor that exists. What it
   // holds still counts there, and can be reclaimed.
@@ -102,31 +102,32 @@ class QueueTree {
   // How much of a resource beside GPUs the node with the most of it has for each GPU, in 1/1000 of the
   // resource's unit.
   [[nodiscard]] std::int64_t mostPerGpu(std::size_t dimension) const {
-    return mostPerGpu_[dimension - firstBeside_];
+    return mostPerGpu_[dimension - firstGpuNodeResource_];
   }
   // Dimensions below this one are GPUs; this one is cpu.
   [[nodiscard]] std::size_t cpu() const { return cpu_; }
   // The node's type of GPU if a quota names it, else empty.
   [[nodiscard]] std::string_view gpuTypeOf(const model::NodeName& node) const;
   // Whether any quota names a type of GPU: what a gang holds then depends on its nodes, heldBy().
-  [[nodiscard]] bool namesTypes() const { return firstType_ < firstBeside_; }
+  [[nodiscard]] bool namesTypes() const { return firstType_ < firstGpuNodeResource_; }
   // Whether a job's amounts depend on its nodes: by types of GPUs, or by the resources beside GPUs,
   // which count for jobs that cannot be preempted.
-  [[nodiscard]] bool dependsOnPlaces(bool isPreemptible) const {
-    return namesTypes() || (!isPreemptible && firstBeside_ < dimensions_.size());
+  [[nodiscard]] bool dependsOnNodes(bool isPreemptible) const {
+    return namesTypes() || (!isPreemptible && firstGpuNodeResource_ < dimensions_.size());
   }
   // Dimensions from here on are types of GPUs.
   [[nodiscard]] std::size_t firstType() const { return firstType_; }
   // Dimensions from here on are resources beside GPUs: cores, memory, storage, pod slots and devices of nodes
   // with GPUs. No quota names them. They exist only if a queue is guaranteed GPUs.
-  [[nodiscard]] std::size_t firstBeside() const { return firstBeside_; }
+  [[nodiscard]] std::size_t firstGpuNodeResource() const { return firstGpuNodeResource_; }
   // Whether the dimension counts in shares.
   [[nodiscard]] bool counts(std::size_t dimension) const { return counts_[dimension] != 0; }
 
   // The demand of the whole gang without types of GPUs, which depend on the nodes.
   [[nodiscard]] Amounts demandOf(const model::Job& job) const;
   // What members on these nodes hold, including types of GPUs.
-  [[nodiscard]] Amounts heldBy(const model::Job& job, const std::vector<model::Assignment>& places) const;
+  [[nodiscard]] Amounts heldBy(const model::Job& job,
+                               const std::vector<model::Assignment>& assignments) const;
   // What the job holds by its record, placed and proposed.
   [[nodiscard]] Amounts holdingsOf(const model::Job& job) const;
 
@@ -142,9 +143,9 @@ class QueueTree {
   // that a gang that starts on its nodes in this cycle does not count twice in the queue.
   void endHoldings(const model::Job& job, const JobPods& pods);
   // Preemptible gangs are asked to give this up: from now on it counts as leaving only.
-  void giveUp(Index queue, const Amounts& amounts);
-  // Reverts giveUp().
-  void takeBack(Index queue, const Amounts& amounts);
+  void markLeaving(Index queue, const Amounts& amounts);
+  // Reverts markLeaving().
+  void unmarkLeaving(Index queue, const Amounts& amounts);
 
   struct Excess {
     Index queue = kCluster;
@@ -156,7 +157,7 @@ class QueueTree {
   // The first limit, from the queue upwards, that this much more would exceed.
   [[nodiscard]] std::optional<Excess> beyondLimit(Index queue, const Amounts& more) const;
   // As above, counting what is leaving: an excess that no further preemption would mend.
-  [[nodiscard]] std::optional<Excess> beyondLimitYet(Index queue, const Amounts& more) const;
+  [[nodiscard]] std::optional<Excess> beyondLimitWithLeaving(Index queue, const Amounts& more) const;
   // The first limit that would be exceeded even if nothing ran: the job can never be admitted.
   [[nodiscard]] std::optional<Excess> beyondEmptyLimit(Index queue, const Amounts& more) const;
   // Whether this much more that cannot be preempted leaves capacity for all guarantees, in the cluster and
@@ -194,7 +195,7 @@ class QueueTree {
   void noteWaiting(Index queue, const Amounts& demand);
   // Whether a pending job of the queue, or below it, is within its guarantee once a gang that holds this has
   // gone. It is computed per resource: with several jobs it is true too early, never too late.
-  [[nodiscard]] bool takesBack(Index queue, const Amounts& held) const;
+  [[nodiscard]] bool reclaimableAfter(Index queue, const Amounts& held) const;
   // Nodes with the type of GPU of this dimension. For a resource beside GPUs, all
   // nodes with GPUs; for any other resource none.
   [[nodiscard]] std::vector<model::NodeName> nodesOfType(std::size_t dimension) const;
@@ -206,7 +207,7 @@ class QueueTree {
  private:
   void readQueues(const model::Snapshot& snapshot);
   void nameDimensions(const model::Snapshot& snapshot);
-  void nameBesideGpus(const model::Snapshot& snapshot, QueueCache& cache);
+  void nameGpuNodeResources(const model::Snapshot& snapshot, QueueCache& cache);
   void readCapacity(const model::Snapshot& snapshot, QueueCache& cache);
   [[nodiscard]] std::map<model::NodeName, std::size_t> typesOfNodes(const model::Snapshot& snapshot) const;
   [[nodiscard]] bool hasNodesWithoutGpus() const;
@@ -228,7 +229,7 @@ class QueueTree {
   [[nodiscard]] Amounts amountsOf(const model::Quota& quota, std::int64_t absent) const;
   void addRequests(const model::Resources& requests, std::int64_t count, Amounts& into) const;
   // For members on nodes with GPUs.
-  void addBeside(const model::Resources& requests, std::int64_t count, Amounts& into) const;
+  void addGpuNodeResources(const model::Resources& requests, std::int64_t count, Amounts& into) const;
   // Includes the type of GPU that the node has.
   void addHeldOn(const model::Assignment& place, const model::Resources& requests, Amounts& into) const;
   void addHeldOn(const model::NodeName& node, const model::Resources& requests, std::int64_t count,
@@ -249,10 +250,10 @@ class QueueTree {
   std::vector<char> counts_;
   std::size_t cpu_ = 0;  // dimensions before it are resources that are GPUs; memory follows it
   std::size_t firstType_ = 0;
-  std::size_t firstBeside_ = 0;
+  std::size_t firstGpuNodeResource_ = 0;
   Amounts capacity_;
   Amounts installed_;
-  Amounts mostPerGpu_;                                         // by dimension from firstBeside_ on
+  Amounts mostPerGpu_;                                         // by dimension from firstGpuNodeResource_ on
   std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;  // null: there are no resources beside GPUs
   std::uint64_t version_ = 0;
   // The dimension of each node's GPU type if some quota names it.

@@ -15,14 +15,14 @@ using Job = SizeProblem::Job;
 constexpr std::int64_t kWhole = 1'000'000'000;
 
 // The capacity of each kind that elastic members can use: what is free, and what they already use.
-std::vector<std::int64_t> roomOf(const SizeProblem& problem) {
-  std::vector<std::int64_t> room(problem.kinds, 0);
+std::vector<std::int64_t> capacityOf(const SizeProblem& problem) {
+  std::vector<std::int64_t> available(problem.kinds, 0);
   for (std::size_t i = 0; i < problem.free.size(); ++i)
-    room[i % problem.kinds] += std::max<std::int64_t>(problem.free[i], 0);
+    available[i % problem.kinds] += std::max<std::int64_t>(problem.free[i], 0);
   for (const Job& job : problem.jobs) {
-    for (std::size_t k = 0; k < problem.kinds; ++k) room[k] += job.demand[k] * job.present;
+    for (std::size_t k = 0; k < problem.kinds; ++k) available[k] += job.demand[k] * job.present;
   }
-  return room;
+  return available;
 }
 
 // One step up the concave hull of a job's gains.
@@ -36,7 +36,7 @@ std::vector<Rise> hullOf(const Job& job, std::int64_t demand) {
   const auto slope = [&](int a, int b) {
     return static_cast<double>(gainOf(job, b) - gainOf(job, a)) / (b - a);
   };
-  for (int size = job.least; size <= job.most; ++size) {
+  for (int size = job.minimum; size <= job.most; ++size) {
     while (hull.size() > 1 && slope(hull[hull.size() - 2], hull.back()) <= slope(hull.back(), size))
       hull.pop_back();
     hull.push_back(size);
@@ -50,13 +50,13 @@ std::vector<Rise> hullOf(const Job& job, std::int64_t demand) {
   return rises;
 }
 
-double boundByKind(const SizeProblem& problem, std::size_t kind, std::int64_t room) {
+double boundByKind(const SizeProblem& problem, std::size_t kind, std::int64_t available) {
   double sum = 0;
-  auto left = static_cast<double>(room);
+  auto left = static_cast<double>(available);
   std::vector<Rise> rises;
   for (const Job& job : problem.jobs) {
-    sum += static_cast<double>(gainOf(job, job.least));
-    left -= static_cast<double>(job.demand[kind]) * job.least;
+    sum += static_cast<double>(gainOf(job, job.minimum));
+    left -= static_cast<double>(job.demand[kind]) * job.minimum;
     for (const Rise& each : hullOf(job, job.demand[kind])) {
       if (each.need <= 0) {
         sum += each.gain;
@@ -82,12 +82,12 @@ std::int64_t boundByTouches(const SizeProblem& problem) {
   for (const Job& job : problem.jobs) {
     const std::int64_t present = gainOf(job, job.present);
     std::int64_t best = present;
-    for (int size = job.least; size <= job.most; ++size) best = std::max(best, gainOf(job, size));
+    for (int size = job.minimum; size <= job.most; ++size) best = std::max(best, gainOf(job, size));
     sum += present;
     gains.push_back(best - present);
   }
   std::sort(gains.begin(), gains.end(), std::greater<>());
-  const auto touched = std::min(gains.size(), static_cast<std::size_t>(std::max(problem.mostTouched, 0)));
+  const auto touched = std::min(gains.size(), static_cast<std::size_t>(std::max(problem.maxTouched, 0)));
   for (std::size_t i = 0; i < touched; ++i) sum += gains[i];
   return sum;
 }
@@ -105,16 +105,16 @@ std::int64_t dominantShare(const SizeProblem& problem, const Job& job) {
 }
 
 std::vector<int> fairSizes(const SizeProblem& problem) {
-  std::vector<std::int64_t> room = roomOf(problem);
+  std::vector<std::int64_t> available = capacityOf(problem);
   using Turn = std::tuple<double, std::size_t>;  // share by weight, job
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
   std::vector<int> sizes;
   for (std::size_t i = 0; i < problem.jobs.size(); ++i) {
     const Job& job = problem.jobs[i];
-    sizes.push_back(job.least);
-    for (std::size_t k = 0; k < problem.kinds; ++k) room[k] -= job.demand[k] * job.least;
+    sizes.push_back(job.minimum);
+    for (std::size_t k = 0; k < problem.kinds; ++k) available[k] -= job.demand[k] * job.minimum;
     const double part = static_cast<double>(dominantShare(problem, job)) / static_cast<double>(job.weight);
-    turns.emplace(part * job.least, i);
+    turns.emplace(part * job.minimum, i);
   }
   while (!turns.empty()) {
     const auto [share, index] = turns.top();
@@ -122,9 +122,9 @@ std::vector<int> fairSizes(const SizeProblem& problem) {
     const Job& job = problem.jobs[index];
     if (sizes[index] >= job.most) continue;
     bool fits = true;
-    for (std::size_t k = 0; k < problem.kinds; ++k) fits = fits && job.demand[k] <= room[k];
+    for (std::size_t k = 0; k < problem.kinds; ++k) fits = fits && job.demand[k] <= available[k];
     if (!fits) continue;
-    for (std::size_t k = 0; k < problem.kinds; ++k) room[k] -= job.demand[k];
+    for (std::size_t k = 0; k < problem.kinds; ++k) available[k] -= job.demand[k];
     ++sizes[index];
     turns.emplace(share + static_cast<double>(dominantShare(problem, job)) / static_cast<double>(job.weight),
                   index);
@@ -142,8 +142,9 @@ std::int64_t fairnessLoss(const SizeProblem& problem, const std::vector<int>& fa
 
 std::int64_t boundOf(const SizeProblem& problem) {
   auto bound = static_cast<double>(boundByTouches(problem));
-  const std::vector<std::int64_t> room = roomOf(problem);
-  for (std::size_t k = 0; k < problem.kinds; ++k) bound = std::min(bound, boundByKind(problem, k, room[k]));
+  const std::vector<std::int64_t> available = capacityOf(problem);
+  for (std::size_t k = 0; k < problem.kinds; ++k)
+    bound = std::min(bound, boundByKind(problem, k, available[k]));
   return static_cast<std::int64_t>(bound);
 }
 

@@ -12,7 +12,7 @@ namespace trainyard::core {
 struct SizeProblem {
   struct Job {
     std::vector<std::int64_t> demand;  // of one member, by kind of resource
-    int least = 0;                     // minimum of members (and maximum, below)
+    int minimum = 0;                   // minimum of members (and maximum, below)
     int most = 0;
     int present = 0;                    // present number of members, from least to most
     std::vector<std::uint32_t> places;  // their servers, by index; the job shrinks from its last one
@@ -27,8 +27,8 @@ struct SizeProblem {
   std::vector<std::int64_t> free;        // not used by the jobs' members: [server * kinds + kind]
   std::vector<std::vector<char>> pools;  // for each pool, by server: whether it belongs to the pool
   std::vector<Job> jobs;
-  std::int64_t mostLoss = 0;  // limit of fairnessLoss(), in 10^-9; the present loss is always allowed
-  int mostTouched = 0;        // limit of jobs that change their size
+  std::int64_t maxLoss = 0;  // limit of fairnessLoss(), in 10^-9; the present loss is always allowed
+  int maxTouched = 0;        // limit of jobs that change their size
 
   [[nodiscard]] std::size_t servers() const { return kinds == 0 ? 0 : free.size() / kinds; }
 };
@@ -47,7 +47,7 @@ struct SizeProblem {
 
 // The worth of the size minus the cost of changing to it.
 [[nodiscard]] inline std::int64_t gainOf(const SizeProblem::Job& job, int size) {
-  return job.worth[static_cast<std::size_t>(size - job.least)] - (size == job.present ? 0 : job.cost);
+  return job.worth[static_cast<std::size_t>(size - job.minimum)] - (size == job.present ? 0 : job.cost);
 }
 
 // An upper bound on the worth of any sizes. It is the least of: for each kind of resource alone, without

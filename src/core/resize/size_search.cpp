@@ -36,7 +36,7 @@ class Search {
       value_ += gainOf(job, job.present);
     }
     loss_ = fairnessLoss(problem, fair_, sizes_);
-    mostLoss_ = std::max(problem.mostLoss, loss_);
+    maxLoss_ = std::max(problem.maxLoss, loss_);
   }
 
   SizeChoice run() {
@@ -48,9 +48,9 @@ class Search {
       std::iota(all.begin(), all.end(), std::size_t{0});
       for (const Way way : kWays) {
         way_ = way;
-        chooseAnew(all);
+        chooseAgain(all);
         std::reverse(all.begin(), all.end());
-        chooseAnew(all);
+        chooseAgain(all);
       }
     } else {
       exchange();
@@ -66,19 +66,19 @@ class Search {
  private:
   // --- placement of members
 
-  [[nodiscard]] std::int64_t* roomOf(std::size_t server) { return free_.data() + server * in_.kinds; }
+  [[nodiscard]] std::int64_t* capacityOf(std::size_t server) { return free_.data() + server * in_.kinds; }
 
   [[nodiscard]] std::int64_t fitting(const Job& job, std::size_t server, std::int64_t most) {
-    const std::int64_t* room = roomOf(server);
+    const std::int64_t* available = capacityOf(server);
     for (std::size_t k = 0; k < in_.kinds; ++k) {
-      if (job.demand[k] > 0) most = std::min(most, std::max<std::int64_t>(room[k], 0) / job.demand[k]);
+      if (job.demand[k] > 0) most = std::min(most, std::max<std::int64_t>(available[k], 0) / job.demand[k]);
     }
     return most;
   }
 
   void take(const Job& job, std::size_t server, std::int64_t count) {
-    std::int64_t* room = roomOf(server);
-    for (std::size_t k = 0; k < in_.kinds; ++k) room[k] -= job.demand[k] * count;
+    std::int64_t* available = capacityOf(server);
+    for (std::size_t k = 0; k < in_.kinds; ++k) available[k] -= job.demand[k] * count;
   }
 
   // Bin packing: one way to choose servers may fit members that another does not.
@@ -103,7 +103,7 @@ class Search {
       double left = 0;
       for (std::size_t k = 0; k < in_.kinds; ++k) {
         if (in_.capacity[k] > 0)
-          left += static_cast<double>(roomOf(server)[k]) / static_cast<double>(in_.capacity[k]);
+          left += static_cast<double>(capacityOf(server)[k]) / static_cast<double>(in_.capacity[k]);
       }
       const std::tuple rank = rankOf(fits, left, server);
       if (best && rank >= bestRank) continue;
@@ -165,7 +165,7 @@ class Search {
     touched_ += sizes_[index] == job.present ? 0 : sign;
   }
 
-  [[nodiscard]] bool allowed() const { return loss_ <= mostLoss_ && touched_ <= in_.mostTouched; }
+  [[nodiscard]] bool allowed() const { return loss_ <= maxLoss_ && touched_ <= in_.maxTouched; }
 
   // --- step 1
 
@@ -224,13 +224,13 @@ class Search {
   [[nodiscard]] std::vector<int> sizesLookedAt(std::size_t index) const {
     const Job& job = in_.jobs[index];
     std::vector<int> sizes;
-    const int count = job.most - job.least + 1;
+    const int count = job.most - job.minimum + 1;
     for (int i = 0; i < std::min(count, kSizesLookedAt); ++i) {
       const int last = std::max(std::min(count, kSizesLookedAt) - 1, 1);
-      sizes.push_back(job.least + static_cast<int>(static_cast<std::int64_t>(count - 1) * i / last));
+      sizes.push_back(job.minimum + static_cast<int>(static_cast<std::int64_t>(count - 1) * i / last));
     }
     for (const int each : {job.present, sizes_[index], fair_[index], sizes_[index] - 1, sizes_[index] + 1})
-      sizes.push_back(std::clamp(each, job.least, job.most));
+      sizes.push_back(std::clamp(each, job.minimum, job.most));
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;
@@ -243,7 +243,7 @@ class Search {
   };
 
   // Tries all combinations of sizes of these jobs and keeps the best one that is allowed.
-  void chooseAnew(const std::vector<std::size_t>& jobs) {
+  void chooseAgain(const std::vector<std::size_t>& jobs) {
     if (work_ <= 0) return;
     Best best{value_, {}, {}};
     for (const std::size_t each : jobs) {
@@ -260,7 +260,7 @@ class Search {
     }
     for (const std::size_t each : jobs) {
       count(each, -1);
-      shrinkTo(each, in_.jobs[each].least);
+      shrinkTo(each, in_.jobs[each].minimum);
     }
     descend(jobs, looked, most, 0, best);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -291,12 +291,12 @@ class Search {
       }
       --work_;
     }
-    shrinkTo(job, in_.jobs[job].least);
+    shrinkTo(job, in_.jobs[job].minimum);
   }
 
   void restore(std::size_t index, int size, const std::vector<std::uint32_t>& come) {
     const Job& job = in_.jobs[index];
-    shrinkTo(index, job.least);
+    shrinkTo(index, job.minimum);
     for (; sizes_[index] < std::min(size, job.present); ++sizes_[index])
       take(job, job.places[static_cast<std::size_t>(sizes_[index])], 1);
     for (const std::uint32_t server : come) take(job, server, 1);
@@ -309,7 +309,7 @@ class Search {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < in_.jobs.size(); ++i) {
       const Job& job = in_.jobs[i];
-      if (sizes_[i] <= job.least) continue;
+      if (sizes_[i] <= job.minimum) continue;
       const std::int64_t lost = gainOf(job, sizes_[i]) - gainOf(job, sizes_[i] - 1);
       order.emplace_back(
           static_cast<double>(lost) / static_cast<double>(std::max<std::int64_t>(shares_[i], 1)), i);
@@ -324,7 +324,7 @@ class Search {
   void exchange() {
     constexpr std::size_t kFew = 10;
     constexpr std::size_t kRounds = 6;
-    int inVain = 0;
+    int roundsWithoutGain = 0;
     for (std::size_t round = 0; round < kRounds && work_ > 0; ++round) {
       const std::int64_t before = value_;
       way_ = kWays[round % kWays.size()];
@@ -337,14 +337,14 @@ class Search {
       const std::vector<std::size_t> gives = in_.jobs.size() <= kFew ? wants : giving();
       for (const std::size_t a : wants) {
         for (std::size_t i = 0; i < gives.size(); ++i) {
-          if (gives[i] != a) chooseAnew({a, gives[i]});
+          if (gives[i] != a) chooseAgain({a, gives[i]});
           for (std::size_t j = i + 1; j < gives.size(); ++j) {
-            if (gives[i] != a && gives[j] != a) chooseAnew({a, gives[i], gives[j]});
+            if (gives[i] != a && gives[j] != a) chooseAgain({a, gives[i], gives[j]});
           }
         }
       }
-      inVain = value_ == before ? inVain + 1 : 0;
-      if (inVain == static_cast<int>(kWays.size())) return;
+      roundsWithoutGain = value_ == before ? roundsWithoutGain + 1 : 0;
+      if (roundsWithoutGain == static_cast<int>(kWays.size())) return;
     }
   }
 
@@ -358,7 +358,7 @@ class Search {
   std::vector<std::size_t> wanting_;  // jobs with a best rise that did not fit
   std::int64_t value_ = 0;
   std::int64_t loss_ = 0;
-  std::int64_t mostLoss_ = 0;
+  std::int64_t maxLoss_ = 0;
   int touched_ = 0;
   Way way_ = Way::kMostThenFullest;
 };

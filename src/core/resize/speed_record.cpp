@@ -46,7 +46,7 @@ void noteSpeed(const model::Progress& report, int most, std::vector<model::Speed
     speeds.erase(known);
   }
   speeds.insert(speeds.begin(), point);
-  if (speeds.size() > kMostSpeeds) speeds.resize(kMostSpeeds);
+  if (speeds.size() > kMaxSpeeds) speeds.resize(kMaxSpeeds);
 }
 
 void notePause(const model::Progress* last, const model::Progress& report,
@@ -59,7 +59,7 @@ void notePause(const model::Progress* last, const model::Progress& report,
   const auto [end, error] = std::from_chars(said->data(), said->data() + said->size(), millis);
   if (error != std::errc() || millis < 0 || millis > static_cast<double>(kLongestPause)) return;
   lastPauseMillis.insert(lastPauseMillis.begin(), static_cast<std::int64_t>(millis));
-  if (lastPauseMillis.size() > kMostPauses) lastPauseMillis.resize(kMostPauses);
+  if (lastPauseMillis.size() > kMaxPauses) lastPauseMillis.resize(kMaxPauses);
 }
 
 std::optional<double> expectedSpeed(const model::Job& job, int members,

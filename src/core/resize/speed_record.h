@@ -14,7 +14,7 @@
 namespace trainyard::core {
 
 // The number of sizes of a job that are kept.
-inline constexpr std::size_t kMostSpeeds = 16;
+inline constexpr std::size_t kMaxSpeeds = 16;
 
 // Records the speed in a report for the size that it was made with in status.resize.speeds. The first entry
 // is the size that was seen last.
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostSpeeds = 16;
 // members, or with more members than `most` (a job could report any number); 2 a known size moves by a
 // quarter of the way to the reported speed (exponential smoothing: one slow step has little effect, and a
 // drift is followed within some ten reports; lost: a mean over all reports, which never forgets a slow
-// beginning, and needs a count beside it), a new size takes the reported speed; 3 beyond kMostSpeeds sizes,
+// beginning, and needs a count beside it), a new size takes the reported speed; 3 beyond kMaxSpeeds sizes,
 // drop the one that was not seen for longest.
 void noteSpeed(const model::Progress& report, int most, std::vector<model::SpeedPoint>& speeds);
 
@@ -31,7 +31,7 @@ void noteSpeed(const model::Progress& report, int most, std::vector<model::Speed
 // report.
 inline constexpr std::string_view kPauseFigure = "pauseMillis";
 // The number of pauses that are kept.
-inline constexpr std::size_t kMostPauses = 8;
+inline constexpr std::size_t kMaxPauses = 8;
 // Records the pause in status.resize.lastPauseMilliseconds if the report is the first one of another size
 // than `last`, and its figure differs: a figure that a report omits keeps its former value.
 void notePause(const model::Progress* last, const model::Progress& report,

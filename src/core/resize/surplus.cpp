@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/order/stop_cost.h"
-#include "core/resize/resize_way.h"
+#include "core/order/preemption_cost.h"
+#include "core/resize/resize_method.h"
 #include "model/gang_size.h"
 #include "model/late_members.h"
 #include "model/managed_by.h"
@@ -43,7 +43,7 @@ std::vector<Assignment> split(const Job& job, int from, bool last) {
 bool resizable(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
   return job.spec.elastic && gang.placed && !gang.proposal && !job.recordUnwritten && !job.deleting &&
-         !job.finished() && !job.spec.run.suspend && !model::leftToOthers(job) && job.specError.empty() &&
+         !job.finished() && !job.spec.run.suspend && !model::managedByOther(job) && job.specError.empty() &&
          job.spec.findRole(job.spec.elastic->role) != nullptr;
 }
 
@@ -52,7 +52,7 @@ int elasticMembers(const Job& job) {
   return role == nullptr ? 0 : model::gangMembers(job, *role);
 }
 
-int wishedMembers(const Job& job) {
+int desiredMembers(const Job& job) {
   const model::Elastic& elastic = *job.spec.elastic;
   return std::max(std::min(elastic.replicas, elastic.maxReplicas), elastic.minReplicas);
 }
@@ -69,22 +69,22 @@ std::vector<Assignment> withoutLast(const Job& job, int count) {
 
 bool mayStartSmaller(const Job& job, const model::Policy& policy) {
   return job.spec.elastic && (policy.resize.enabled || model::mayStartIncomplete(job.spec)) &&
-         job.spec.elastic->minReplicas < wishedMembers(job);
+         job.spec.elastic->minReplicas < desiredMembers(job);
 }
 
-std::shared_ptr<Job> withWish(const Job& job, int members) {
+std::shared_ptr<Job> withDesiredSize(const Job& job, int members) {
   auto other = std::make_shared<Job>(job);
   other->spec.elastic->replicas = members;
   other->status.gpus = model::gangGpus(other->spec, other->status.gang);
   return other;
 }
 
-std::shared_ptr<Job> leastOf(const Job& job, const model::Policy& policy) {
-  return mayStartSmaller(job, policy) ? withWish(job, job.spec.elastic->minReplicas) : nullptr;
+std::shared_ptr<Job> minimumOf(const Job& job, const model::Policy& policy) {
+  return mayStartSmaller(job, policy) ? withDesiredSize(job, job.spec.elastic->minReplicas) : nullptr;
 }
 
 std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& snapshot) {
-  if (resizeWay(job.spec) == ResizeWay::kAnew) return stopCost(job, snapshot);
+  if (resizeMethod(job.spec) == ResizeMethod::kByRestart) return preemptionCost(job, snapshot);
   if (model::mayStartIncomplete(job.spec)) return std::chrono::microseconds(0);
   const std::vector<std::int64_t>& past = job.status.resize.lastPauseMillis;
   if (!past.empty()) {

@@ -19,7 +19,7 @@ namespace trainyard::core {
 // Members of the elastic role, by the record. Assumes an elastic job.
 [[nodiscard]] int elasticMembers(const model::Job& job);
 // The desired number of replicas, clamped to the minimum and the maximum.
-[[nodiscard]] int wishedMembers(const model::Job& job);
+[[nodiscard]] int desiredMembers(const model::Job& job);
 
 // The assignments of the last `count` members of the elastic role, which leave when it shrinks.
 [[nodiscard]] std::vector<model::Assignment> lastMembers(const model::Job& job, int count);
@@ -30,14 +30,14 @@ namespace trainyard::core {
 [[nodiscard]] bool mayStartSmaller(const model::Job& job, const model::Policy& policy);
 
 // Returns a copy of the job with another desired size; for what-if questions only.
-[[nodiscard]] std::shared_ptr<model::Job> withWish(const model::Job& job, int members);
+[[nodiscard]] std::shared_ptr<model::Job> withDesiredSize(const model::Job& job, int members);
 
 // Returns a copy with the minimum size, if the job may start so; else nullptr.
-[[nodiscard]] std::shared_ptr<model::Job> leastOf(const model::Job& job, const model::Policy& policy);
+[[nodiscard]] std::shared_ptr<model::Job> minimumOf(const model::Job& job, const model::Policy& policy);
 
 // How long all members do no new work during a resize: the mean of the last measured pauses; else a
 // default for its way to resize. A job that has to restart pays the cost of a stop
-// (core/order/stop_cost.h).
+// (core/order/preemption_cost.h).
 [[nodiscard]] std::chrono::microseconds resizePause(const model::Job& job, const model::Snapshot& snapshot);
 
 }  // namespace trainyard::core

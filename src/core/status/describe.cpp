@@ -27,8 +27,8 @@ std::set<std::string> domainsAt(std::size_t level, const std::set<model::NodeNam
 
 }  // namespace
 
-std::string describePlaces(const std::vector<model::Assignment>& assignments, const Ledger& ledger,
-                           const std::vector<model::TopologyLevel>& topology) {
+std::string describePlacement(const std::vector<model::Assignment>& assignments, const Ledger& ledger,
+                              const std::vector<model::TopologyLevel>& topology) {
   std::set<model::NodeName> nodes;
   for (const model::Assignment& assignment : assignments) nodes.insert(assignment.node);
   if (nodes.size() == 1) return fmt::format("node {}", *nodes.begin());

@@ -8,7 +8,7 @@
 
 #include "core/order/job_times.h"
 #include "core/timeline/ends.h"
-#include "model/words.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -20,7 +20,7 @@ int narrowed(std::int64_t count) {
 
 // The end that a message may show: the owner's estimate until it is exceeded; a learnt end rounded to the
 // minute, because it moves with every second; no guessed end.
-std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
+std::optional<ExpectedTime> knownEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
   if (job.spec.estimatedDuration && job.status.gang.placed) {
     const base::WallTime stated = placedSince(job, now) + *job.spec.estimatedDuration;
     if (stated > now) return ExpectedTime{stated, Basis::kStated};
@@ -31,16 +31,16 @@ std::optional<ExpectedTime> toldEnd(const model::Job& job, base::WallTime now, R
                       end.basis};
 }
 
-std::string untilWords(const std::optional<ExpectedTime>& end) {
+std::string untilText(const std::optional<ExpectedTime>& end) {
   if (!end) return "";
   return fmt::format(", until about {}{}", base::formatTime(end->at),
                      end->basis == Basis::kLearnt ? ", estimated from similar jobs" : "");
 }
 
-std::optional<ExpectedTime> toldEnd(const Blockers::Holder& holder, const Ledger& ledger, base::WallTime now,
-                                    RunTimeModel& runs) {
+std::optional<ExpectedTime> knownEnd(const Blockers::Holder& holder, const Ledger& ledger, base::WallTime now,
+                                     RunTimeModel& runs) {
   const auto job = ledger.jobOf(holder.uid);
-  return job ? toldEnd(*job, now, runs) : std::nullopt;
+  return job ? knownEnd(*job, now, runs) : std::nullopt;
 }
 
 // Example: "vision/bert (6 nodes, until about 2024-10-04T14:20:00Z), ml/gpt (1 node) and 3 pods of no
@@ -49,7 +49,7 @@ std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallT
   std::vector<std::string> words;
   for (const Blockers::Holder& each : blockers.jobs) {
     words.push_back(fmt::format("{} ({}{})", each.key, model::counted(each.nodes, "node"),
-                                untilWords(toldEnd(each, ledger, now, runs))));
+                                untilText(knownEnd(each, ledger, now, runs))));
   }
   if (blockers.moreJobs > 0) words.push_back(model::counted(blockers.moreJobs, "more job"));
   if (blockers.pods == 1) {
@@ -58,7 +58,7 @@ std::string describe(const Blockers& blockers, const Ledger& ledger, base::WallT
     words.push_back(fmt::format("{} pods of no TrainingJob, such as {} ({})", blockers.pods,
                                 blockers.firstPod, model::counted(blockers.podNodes, "node")));
   }
-  return model::joinWords(words);
+  return model::joinList(words);
 }
 
 }  // namespace
@@ -79,13 +79,13 @@ void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime 
   if (const std::string names = describe(blockers, ledger, now, runs); !names.empty())
     pending.message += fmt::format("; blocked by {}", names);
   for (const Blockers::Holder& each : blockers.jobs) {
-    const auto end = toldEnd(each, ledger, now, runs);
+    const auto end = knownEnd(each, ledger, now, runs);
     pending.blockedBy.push_back(
         {each.key, narrowed(each.nodes), narrowed(each.gpus), end ? std::optional(end->at) : std::nullopt});
   }
 }
 
-model::Pending explainTurn(const model::Job& head, const model::Pending& headPending) {
+model::Pending explainPosition(const model::Job& head, const model::Pending& headPending) {
   model::Pending pending;
   pending.reason = model::PendingReason::kWaitingForTurn;
   // The head's own message already names the jobs that block it.

@@ -17,6 +17,6 @@ void addBlockers(const Blockers& blockers, const Ledger& ledger, base::WallTime 
                  model::Pending& pending);
 
 // For a job that is skipped because `head` of its queue comes first: "behind vision/bert, which needs …".
-[[nodiscard]] model::Pending explainTurn(const model::Job& head, const model::Pending& headPending);
+[[nodiscard]] model::Pending explainPosition(const model::Job& head, const model::Pending& headPending);
 
 }  // namespace trainyard::core

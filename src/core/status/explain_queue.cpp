@@ -68,8 +68,8 @@ Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> 
   return pending;
 }
 
-Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder,
-                              std::optional<base::WallTime> start) {
+Pending explainReservedBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder,
+                                  std::optional<base::WallTime> start) {
   Pending pending;
   pending.reason = PendingReason::kReservedForOthers;
   pending.delay = model::DelayKind::kFairShare;

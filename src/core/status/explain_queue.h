@@ -25,8 +25,8 @@ namespace trainyard::core {
 
 // ReservedForOthers: the job would fit, but the rest below the limit of a queue is reserved for `holder`,
 // which is expected to start at `start`, if that is known.
-[[nodiscard]] model::Pending explainKeptBelowLimit(const QueueTree& tree, QueueTree::Index limited,
-                                                   const model::Job& holder,
-                                                   std::optional<base::WallTime> start);
+[[nodiscard]] model::Pending explainReservedBelowLimit(const QueueTree& tree, QueueTree::Index limited,
+                                                       const model::Job& holder,
+                                                       std::optional<base::WallTime> start);
 
 }  // namespace trainyard::core

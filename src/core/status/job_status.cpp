@@ -13,9 +13,9 @@
 #include "core/status/resize_status.h"
 #include "model/gang_size.h"
 #include "model/limits.h"
+#include "model/message_text.h"
 #include "model/names.h"
 #include "model/set_condition.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -128,12 +128,12 @@ class ConditionWriter {
   std::int64_t generation_;
 };
 
-void describeWaiting(ConditionWriter& write, const StatusNews& news) {
-  if (news.pending) {
-    const std::string_view reason = model::toString(news.pending->reason);
-    write.set(conditions::kQueued, news.admitted, news.admitted ? reason : "NotAdmitted",
-              news.pending->message);
-    write.set(conditions::kScheduled, false, reason, news.pending->message);
+void describeWaiting(ConditionWriter& write, const StatusUpdate& update) {
+  if (update.pending) {
+    const std::string_view reason = model::toString(update.pending->reason);
+    write.set(conditions::kQueued, update.admitted, update.admitted ? reason : "NotAdmitted",
+              update.pending->message);
+    write.set(conditions::kScheduled, false, reason, update.pending->message);
   }
 }
 
@@ -164,11 +164,11 @@ std::string describeObstacle(const std::vector<Member>& members) {
   return {};
 }
 
-void describePlaced(ConditionWriter& write, const StatusNews& news, const Tally& tally,
+void describePlaced(ConditionWriter& write, const StatusUpdate& update, const Tally& tally,
                     const std::vector<Member>& members) {
   write.set(conditions::kQueued, false, "Placed", "the gang is placed");
   write.set(conditions::kScheduled, true, "GangPlaced",
-            fmt::format("{} of {} pods on {}", tally.bound, tally.gang, news.where));
+            fmt::format("{} of {} pods on {}", tally.bound, tally.gang, update.where));
   const bool up = tally.running + tally.succeeded == tally.gang;
   write.set(conditions::kRunning, up, up ? "AllMembersRunning" : "MembersStarting",
             fmt::format("{} of {} pods run{}", tally.running + tally.succeeded, tally.gang,
@@ -184,7 +184,7 @@ std::string describeGate(const std::vector<Member>& members) {
   return {};
 }
 
-void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+void describeStarting(ConditionWriter& write, const model::Proposal& proposal, const StatusUpdate& update,
                       const std::vector<Member>& members) {
   if (proposal.phase == model::ProposalPhase::kAborting) {
     write.set(conditions::kScheduled, false, "Aborting", proposal.abortReason);
@@ -192,7 +192,7 @@ void describeStarting(ConditionWriter& write, const model::Proposal& proposal, c
   }
   write.set(conditions::kQueued, false, "Reserved", "nodes are reserved for the whole gang");
   write.set(conditions::kScheduled, false, "Starting",
-            fmt::format("starts on {}{}", news.where, describeGate(members)));
+            fmt::format("starts on {}{}", update.where, describeGate(members)));
 }
 
 bool restarting(const model::GangRecord& gang) {
@@ -211,14 +211,15 @@ std::string describeStuck(const std::vector<Member>& members, base::WallTime now
   return {};
 }
 
-void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusNews& news,
+void describeRestarting(ConditionWriter& write, const model::Proposal& proposal, const StatusUpdate& update,
                         const std::string& stuck, const std::optional<Resize>& resize, bool pauses) {
   const bool aborting = proposal.phase == model::ProposalPhase::kAborting;
-  if (news.preemptedBy) {
+  if (update.preemptedBy) {
     const bool moves = !proposal.add.empty();
     const std::string_view reason = moves ? kMoved : kPreempted;
-    std::string text = moves ? fmt::format("is moved for {}; restarts on {}", *news.preemptedBy, news.where)
-                             : fmt::format("is preempted for {}; waits again", *news.preemptedBy);
+    std::string text = moves
+                           ? fmt::format("is moved for {}; restarts on {}", *update.preemptedBy, update.where)
+                           : fmt::format("is preempted for {}; waits again", *update.preemptedBy);
     write.set(conditions::kRestarting, true, reason, text);
     write.set(conditions::kRunning, false, reason, text);
     return write.set(conditions::kScheduled, false, reason, std::move(text));
@@ -226,13 +227,14 @@ void describeRestarting(ConditionWriter& write, const model::Proposal& proposal,
   // Restarting keeps the reason that was set when the preemption or the move began.
   if (proposal.add.empty() && write.holdsFor(conditions::kRestarting, kPreempted)) return;
   if (!proposal.add.empty() && !aborting && write.holdsFor(conditions::kRestarting, kMoved)) return;
-  const bool stalled = (news.failure && news.failure->failure == model::FailureClass::kStalled) ||
+  const bool stalled = (update.failure && update.failure->failure == model::FailureClass::kStalled) ||
                        write.holdsFor(conditions::kRestarting, kStalled);
-  const bool failed = stalled || news.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
+  const bool failed =
+      stalled || update.membersFailed || write.holdsFor(conditions::kRestarting, kMemberFailed);
   std::string text = aborting                ? proposal.abortReason
                      : resize                ? fmt::format("restarts with {} of role {} on {}",
-                                                           model::counted(resize->to, "member"), resize->role, news.where)
-                     : !proposal.add.empty() ? fmt::format("restarts on {}", news.where)
+                                                           model::counted(resize->to, "member"), resize->role, update.where)
+                     : !proposal.add.empty() ? fmt::format("restarts on {}", update.where)
                      : failed || pauses      ? "its pods end; then it waits for its next start"
                                              : "the gang does not fit now; it waits again";
   text += stuck;
@@ -255,10 +257,10 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
       fmt::format("no progress report and no new log line since {}", base::formatTime(*life->silentSince)));
 }
 
-bool refusedForGood(const StatusNews& news) {
-  return !news.admitted && news.pending &&
-         (news.pending->reason == model::PendingReason::kInvalidSpec ||
-          news.pending->reason == model::PendingReason::kInvalidTemplate);
+bool refusedForGood(const StatusUpdate& update) {
+  return !update.admitted && update.pending &&
+         (update.pending->reason == model::PendingReason::kInvalidSpec ||
+          update.pending->reason == model::PendingReason::kInvalidTemplate);
 }
 
 std::string_view readyText(std::string_view phase) {
@@ -273,27 +275,27 @@ std::string_view readyText(std::string_view phase) {
 // whether what they applied works, and not to wait for weeks; `Finished` shows the end. A suspended job needs
 // no action. A failed job, or one refused for a reason that only its author can fix, makes no progress any
 // more.
-void describeReady(ConditionWriter& write, const JobStatus& status, const StatusNews& news, bool runs) {
+void describeReady(ConditionWriter& write, const JobStatus& status, const StatusUpdate& update, bool runs) {
   // A suspended job can be refused for good, too.
-  const std::string_view ready = refusedForGood(news) ? std::string_view() : readyText(status.phase);
+  const std::string_view ready = refusedForGood(update) ? std::string_view() : readyText(status.phase);
   write.set(conditions::kReady, !ready.empty(), status.phase, std::string(ready));
   if (status.phase == "Failed") {
     write.set(conditions::kStalled, true, "Failed", "the job has failed");
-  } else if (refusedForGood(news)) {
-    write.set(conditions::kStalled, true, model::toString(news.pending->reason),
+  } else if (refusedForGood(update)) {
+    write.set(conditions::kStalled, true, model::toString(update.pending->reason),
               "the spec must be corrected");
   } else {
     if (write.holds(conditions::kStalled) && !write.holdsFor(conditions::kStalled, kSilent))
       write.clear(conditions::kStalled, "Mended", "the spec is valid");
-    describeLife(write, news.life, runs);
+    describeLife(write, update.life, runs);
   }
 }
 
 // Sets the speed with the progress, so that one write covers both.
 void takeProgress(const Job& job, const LifeSign* life, JobStatus& status) {
   if (life == nullptr || !life->progress) return;
-  const bool isNews = !job.status.progress || job.status.progress->at != life->progress->at;
-  if (isNews && job.spec.elastic) {
+  const bool hasChanged = !job.status.progress || job.status.progress->at != life->progress->at;
+  if (hasChanged && job.spec.elastic) {
     noteSpeed(*life->progress, job.spec.elastic->maxReplicas, status.resize.speeds);
     notePause(job.status.progress ? &*job.status.progress : nullptr, *life->progress,
               status.resize.lastPauseMillis);
@@ -306,9 +308,9 @@ std::string admittedText(const model::JobSpec& spec) {
   return fmt::format("the spec is valid, but not fully supported: {}", fmt::join(spec.unsupported, ", "));
 }
 
-std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& job, bool running) {
-  if (news.verdict.outcome == Outcome::kSucceeded) return "Succeeded";
-  if (news.verdict.outcome == Outcome::kFailed) return "Failed";
+std::string phaseOf(const JobStatus& status, const StatusUpdate& update, const Job& job, bool running) {
+  if (update.verdict.outcome == Outcome::kSucceeded) return "Succeeded";
+  if (update.verdict.outcome == Outcome::kFailed) return "Failed";
   if (job.conditionTrue(conditions::kSucceeded)) return "Succeeded";
   if (job.conditionTrue(conditions::kFailed)) return "Failed";
   const auto resize = resizeUnderWay(job.spec, status.gang);
@@ -316,9 +318,9 @@ std::string phaseOf(const JobStatus& status, const StatusNews& news, const Job& 
   if (restarting(status.gang)) return "Restarting";
   if (status.gang.placed) return running ? "Running" : "Starting";
   if (status.gang.proposal) return "Starting";
-  if (news.suspended) return "Suspended";
-  if (!news.admitted || job.deleting) return "Pending";
-  return news.pending ? "Queued" : "Pending";
+  if (update.suspended) return "Suspended";
+  if (!update.admitted || job.deleting) return "Pending";
+  return update.pending ? "Queued" : "Pending";
 }
 
 // A waiting period ends if the job is no longer pending, or waits for something else.
@@ -375,7 +377,7 @@ void leaveSizeToSpec(const Job& job, JobStatus& status) {
 }  // namespace
 
 JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
-                       const StatusNews& news, base::WallTime now) {
+                       const StatusUpdate& update, base::WallTime now) {
   JobStatus status = job.status;
   status.gang = std::move(record);
   status.observedGeneration = job.generation;
@@ -386,7 +388,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   // The schema has 32 bits for it; specs that ask for more are refused, but still show a number.
   status.gpus = std::min<std::int64_t>(model::gangGpus(job.spec, status.gang), INT32_MAX);
 
-  status.pending = news.suspended ? std::nullopt : news.pending;
+  status.pending = update.suspended ? std::nullopt : update.pending;
   if (status.pending) {
     status.pending->needs.clear();
     std::string& message = status.pending->message;
@@ -398,34 +400,35 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
   }
   const base::WallTime placed = placedAt(job, members, now);
   addDelay(job.status, status, placed);
-  addService(job.spec, job.status, status, news.verdict.outcome, placed, now);
-  if (news.failure) status.lastFailure = news.failure;
-  if (news.restarts != RestartNews::kNone)
-    status.restarts.add(news.failure->failure, news.restarts == RestartNews::kCounted);
-  if (news.lossesInARow) status.restarts.lossesInARow = *news.lossesInARow;
-  if (news.preemptedBy) {
+  addService(job.spec, job.status, status, update.verdict.outcome, placed, now);
+  if (update.failure) status.lastFailure = update.failure;
+  if (update.restarts != RestartKind::kNone)
+    status.restarts.add(update.failure->failure, update.restarts == RestartKind::kCounted);
+  if (update.lossesInARow) status.restarts.lossesInARow = *update.lossesInARow;
+  if (update.preemptedBy) {
     ++status.preemptions.count;
-    if (news.preemptedByOtherQueue) ++status.preemptions.byOtherQueues;
+    if (update.preemptedByOtherQueue) ++status.preemptions.byOtherQueues;
     status.preemptions.last = now;
-    status.preemptions.by = news.preemptedBy;
+    status.preemptions.by = update.preemptedBy;
   }
 
   // Times of conditions start with the pod, even if the record is written later.
-  const bool toldLate = job.recordUnwritten && news.verdict.outcome == Outcome::kRunning;
-  ConditionWriter write(status.conditions, toldLate ? placed : now, job.generation);
+  const bool isRecordedLate = job.recordUnwritten && update.verdict.outcome == Outcome::kRunning;
+  ConditionWriter write(status.conditions, isRecordedLate ? placed : now, job.generation);
   // The gang runs on; the lost member is replaced later.
-  const bool replacesLater = status.gang.placed && !status.gang.proposal && news.pending.has_value();
+  const bool replacesLater = status.gang.placed && !status.gang.proposal && update.pending.has_value();
   if (replacesLater) {
-    write.set(conditions::kRestarting, true, model::toString(news.pending->reason), news.pending->message);
+    write.set(conditions::kRestarting, true, model::toString(update.pending->reason),
+              update.pending->message);
   } else if (!restarting(status.gang)) {
     write.clear(conditions::kRestarting, "Settled", "no member is being replaced");
   }
-  if (news.admitted) {
-    if (news.admissionKnown) write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
+  if (update.admitted) {
+    if (update.admissionKnown) write.set(conditions::kAdmitted, true, "Admitted", admittedText(job.spec));
   } else {
-    write.set(conditions::kAdmitted, false, model::toString(news.pending->reason), news.pending->message);
+    write.set(conditions::kAdmitted, false, model::toString(update.pending->reason), update.pending->message);
   }
-  if (news.suspended) {
+  if (update.suspended) {
     write.set(conditions::kSuspended, true, "Suspended", "spec.run.suspend is true");
     write.clear(conditions::kQueued, "Suspended", "spec.run.suspend is true");
     write.clear(conditions::kScheduled, "Suspended", "spec.run.suspend is true");
@@ -434,28 +437,28 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
   }
 
-  takeProgress(job, news.life, status);
-  const bool ended = news.verdict.outcome != Outcome::kRunning;
+  takeProgress(job, update.life, status);
+  const bool ended = update.verdict.outcome != Outcome::kRunning;
   const bool running = tally.gang > 0 && tally.running + tally.succeeded == tally.gang;
   if (ended) {
-    describeEnd(write, news.verdict);
+    describeEnd(write, update.verdict);
     status.completionTime = now;
   } else if (restarting(status.gang)) {
-    describeRestarting(write, *status.gang.proposal, news, describeStuck(members, now),
+    describeRestarting(write, *status.gang.proposal, update, describeStuck(members, now),
                        resizeUnderWay(job.spec, status.gang), backsOffUntil(status.gang, now).has_value());
-  } else if (status.gang.placed && !news.suspended) {
-    describePlaced(write, news, tally, members);
+  } else if (status.gang.placed && !update.suspended) {
+    describePlaced(write, update, tally, members);
     if (!status.startTime) status.startTime = placed;
   } else if (status.gang.proposal) {
-    describeStarting(write, *status.gang.proposal, news, members);
-  } else if (!news.suspended) {
-    describeWaiting(write, news);
+    describeStarting(write, *status.gang.proposal, update, members);
+  } else if (!update.suspended) {
+    describeWaiting(write, update);
     if (job.deleting) write.clear(conditions::kRunning, "Deleted", "the job is being deleted");
   }
-  tellResize(job, {}, now, status);
-  status.phase = phaseOf(status, news, job, running);
-  describeReady(write, status, news,
-                !ended && status.gang.placed && !restarting(status.gang) && !news.suspended);
+  setResizeStatus(job, {}, now, status);
+  status.phase = phaseOf(status, update, job, running);
+  describeReady(write, status, update,
+                !ended && status.gang.placed && !restarting(status.gang) && !update.suspended);
   return status;
 }
 

@@ -12,10 +12,10 @@
 namespace trainyard::core {
 
 // Whether a failed gang restarts, and whether the restart counts.
-enum class RestartNews { kNone, kCounted, kNotCounted };
+enum class RestartKind { kNone, kCounted, kNotCounted };
 
 // The part of a job's status that is new in this cycle; the rest is derived from the record and the pods.
-struct StatusNews {
+struct StatusUpdate {
   std::optional<model::Pending> pending = std::nullopt;  // set while the job is pending or refused
   bool admitted = true;                                  // false: pending has the reason
   bool admissionKnown = true;  // false: its templates are being checked, and Admitted keeps its value
@@ -24,7 +24,7 @@ struct StatusNews {
   bool preemptedByOtherQueue = false;
   Verdict verdict = {};
   std::optional<model::LastFailure> failure = std::nullopt;  // its cause was found in this cycle
-  RestartNews restarts = RestartNews::kNone;
+  RestartKind restarts = RestartKind::kNone;
   std::optional<int> lossesInARow = std::nullopt;  // updated in the same write
   bool membersFailed = false;      // it restarts because members failed, not because they were lost
   const LifeSign* life = nullptr;  // new evidence from its logs
@@ -34,7 +34,7 @@ struct StatusNews {
 // Derives the status for people: counts, phase, conditions. `record` is the gang record of the same write;
 // `members` are those of the placed gang, else of the proposal, else empty.
 [[nodiscard]] model::JobStatus deriveStatus(const model::Job& job, model::GangRecord record,
-                                            const std::vector<Member>& members, const StatusNews& news,
+                                            const std::vector<Member>& members, const StatusUpdate& update,
                                             base::WallTime now);
 
 }  // namespace trainyard::core

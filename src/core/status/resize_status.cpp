@@ -7,8 +7,8 @@
 #include "core/gang.h"
 #include "core/resize.h"
 #include "model/conditions.h"
+#include "model/message_text.h"
 #include "model/set_condition.h"
-#include "model/words.h"
 
 namespace trainyard::core {
 namespace {
@@ -18,14 +18,14 @@ using model::ResizeStep;
 
 // Members of a restarting gang first save their state and then restore it.
 ResizeStep stepOf(const Resize& resize, const model::Proposal& proposal) {
-  if (resize.anew)
+  if (resize.byRestart)
     return proposal.phase == ProposalPhase::kClaiming ? ResizeStep::kCheckpointing : ResizeStep::kRestoring;
   return resize.to < resize.from ? ResizeStep::kDraining : ResizeStep::kResizing;
 }
 
 std::string describeUnderWay(const Resize& resize, const model::Proposal& proposal) {
   const std::string what = describeResize(resize);
-  if (resize.anew) {
+  if (resize.byRestart) {
     return proposal.phase == ProposalPhase::kClaiming ? what + "; its pods save and end, then it restarts"
                                                       : what + "; it restarts";
   }
@@ -40,27 +40,28 @@ std::string describeUnderWay(const Resize& resize, const model::Proposal& propos
 
 // Returns since when the condition is true; nullopt if it is not.
 std::optional<base::WallTime> resizingSince(const model::Job& job) {
-  const model::Condition* told = job.condition(model::conditions::kResizing);
-  if (told == nullptr || told->status != model::ConditionStatus::kTrue) return std::nullopt;
-  return told->lastTransition;
+  const model::Condition* reported = job.condition(model::conditions::kResizing);
+  if (reported == nullptr || reported->status != model::ConditionStatus::kTrue) return std::nullopt;
+  return reported->lastTransition;
 }
 
-void countResize(const model::Job& job, const Resize& resize, base::WallTime now, model::ResizeStatus& told) {
-  ++told.count;
+void countResize(const model::Job& job, const Resize& resize, base::WallTime now,
+                 model::ResizeStatus& reported) {
+  ++reported.count;
   const auto since = resizingSince(job);
-  if (!resize.anew || !since) return;
+  if (!resize.byRestart || !since) return;
   const auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(now - *since);
-  told.lastPauseMillis.insert(told.lastPauseMillis.begin(), std::max<std::int64_t>(pause.count(), 0));
-  if (told.lastPauseMillis.size() > kMostPauses) told.lastPauseMillis.resize(kMostPauses);
+  reported.lastPauseMillis.insert(reported.lastPauseMillis.begin(), std::max<std::int64_t>(pause.count(), 0));
+  if (reported.lastPauseMillis.size() > kMaxPauses) reported.lastPauseMillis.resize(kMaxPauses);
 }
 
 }  // namespace
 
-void tellResize(const model::Job& job, const std::string& held, base::WallTime now,
-                model::JobStatus& status) {
+void setResizeStatus(const model::Job& job, const std::string& held, base::WallTime now,
+                     model::JobStatus& status) {
   const bool known = job.condition(model::conditions::kResizing) != nullptr;
   if (!job.spec.elastic && !known) return;
-  const auto say = [&](bool holds, std::string_view reason, std::string message) {
+  const auto setResizing = [&](bool holds, std::string_view reason, std::string message) {
     model::setCondition(status.conditions, model::conditions::kResizing,
                         holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, reason,
                         std::move(message), now, job.generation);
@@ -70,31 +71,32 @@ void tellResize(const model::Job& job, const std::string& held, base::WallTime n
   status.resize.step = ResizeStep::kNone;
   status.resize.deadline.reset();
   if (resize && status.gang.proposal->phase == ProposalPhase::kAborting)
-    return say(false, "ResizeFailed",
-               fmt::format("{}: aborted: {}", describeResize(*resize), status.gang.proposal->abortReason));
+    return setResizing(
+        false, "ResizeFailed",
+        fmt::format("{}: aborted: {}", describeResize(*resize), status.gang.proposal->abortReason));
   if (resize) {
     const model::Proposal& proposal = *status.gang.proposal;
     status.resize.step = stepOf(*resize, proposal);
     status.resize.deadline = proposal.deadline;
-    const std::string_view reason = resize->anew                ? "StartsAnew"
+    const std::string_view reason = resize->byRestart           ? "StartsAnew"
                                     : resize->to > resize->from ? "Growing"
                                                                 : "Shrinking";
-    return say(true, reason, describeUnderWay(*resize, proposal));
+    return setResizing(true, reason, describeUnderWay(*resize, proposal));
   }
   const bool aborted = before && job.status.gang.proposal->phase == ProposalPhase::kAborting;
   if (before && !aborted && status.gang.placed) {
     countResize(job, *before, now, status.resize);
-    return say(false, "Resized",
-               fmt::format("it has {} of role {}, {} before", model::counted(before->to, "member"),
-                           before->role, before->from));
+    return setResizing(false, "Resized",
+                       fmt::format("it has {} of role {}, {} before", model::counted(before->to, "member"),
+                                   before->role, before->from));
   }
-  if (!held.empty()) return say(false, "Waiting", held);
+  if (!held.empty()) return setResizing(false, "Waiting", held);
   // A failed resize stays visible until the next attempt.
   if (!known || (status.gang.backoff && status.gang.placed)) return;
-  const model::Condition* told = job.condition(model::conditions::kResizing);
-  if (told->status == model::ConditionStatus::kTrue || told->reason == "Waiting" ||
-      told->reason == "ResizeFailed")
-    say(false, "Settled", "no resize is in progress");
+  const model::Condition* reported = job.condition(model::conditions::kResizing);
+  if (reported->status == model::ConditionStatus::kTrue || reported->reason == "Waiting" ||
+      reported->reason == "ResizeFailed")
+    setResizing(false, "Settled", "no resize is in progress");
 }
 
 }  // namespace trainyard::core

@@ -10,6 +10,7 @@ namespace trainyard::core {
 // and the pauses of resizes that restart. Assumes that status.gang is the record to be written. `held` is
 // the reason why a resize has to wait, empty if none does. Does nothing for jobs that never change their
 // size.
-void tellResize(const model::Job& job, const std::string& held, base::WallTime now, model::JobStatus& status);
+void setResizeStatus(const model::Job& job, const std::string& held, base::WallTime now,
+                     model::JobStatus& status);
 
 }  // namespace trainyard::core

@@ -17,7 +17,7 @@ base::WallTime keptUntil(base::WallTime since, base::WallTime now, const model::
 
 BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const ReservedTime& reserved,
                                    base::WallTime now, const model::Policy& policy) {
-  if (reserved.isImminent && !request.comesFirst) return {.kind = Kind::kKept};
+  if (reserved.isImminent && !request.comesFirst) return {.kind = Kind::kReserved};
   const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
   if (isKnown && request.run.basis != Basis::kGuess && now + request.run.time <= reserved.start->at) {
     const base::WallTime from = std::min(reserved.start->at, conditionFrom(request.run, now, policy));
@@ -30,22 +30,22 @@ BackfillVerdict lendUntilPreempted(const BackfillRequest& request, const Reserve
   }
   const bool isStated = reserved.start && reserved.start->basis == Basis::kStated;
   if (!isStated || from <= reserved.start->at) return {Kind::kConditional, from};
-  return {.kind = Kind::kKept,
+  return {.kind = Kind::kReserved,
           .again = reserved.start->at > now ? std::optional(reserved.start->at) : std::nullopt};
 }
 
 }  // namespace
 
 bool isImminent(const ExpectedTime& start, bool awaitsLeaving, base::WallTime now) {
-  return awaitsLeaving && start.basis == Basis::kStated && start.at <= now + kLeastOverrun;
+  return awaitsLeaving && start.basis == Basis::kStated && start.at <= now + kMinOverrun;
 }
 
 base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now, const model::Policy& policy) {
-  const base::WallTime::duration least = policy.preemption.minRuntime;
+  const base::WallTime::duration minimum = policy.preemption.minRuntime;
   const base::WallTime::duration most =
-      std::max<base::WallTime::duration>(least, policy.backfill.reservationLimit);
-  if (run.basis == Basis::kGuess) return now + least;
-  return now + std::clamp<base::WallTime::duration>(run.time, least, most);
+      std::max<base::WallTime::duration>(minimum, policy.backfill.reservationLimit);
+  if (run.basis == Basis::kGuess) return now + minimum;
+  return now + std::clamp<base::WallTime::duration>(run.time, minimum, most);
 }
 
 BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime& reserved, base::WallTime now,
@@ -57,9 +57,9 @@ BackfillVerdict lendReserved(const BackfillRequest& request, const ReservedTime&
   }
   const bool isKnown = reserved.start && reserved.start->basis != Basis::kGuess;
   if (isKnown && request.deadline && now + *request.deadline <= reserved.start->at) return {};
-  const base::WallTime until = keptUntil(reserved.keptSince, now, policy);
+  const base::WallTime until = keptUntil(reserved.reservingSince, now, policy);
   if (until <= now) return {};
-  return {.kind = Kind::kKept, .again = until};
+  return {.kind = Kind::kReserved, .again = until};
 }
 
 }  // namespace trainyard::core

@@ -16,16 +16,16 @@ struct BackfillVerdict {
   enum class Kind {
     kFree,         // takes nothing that is reserved
     kConditional,  // takes reserved capacity; the holder may preempt it from `from` on
-    kKept,
-    kKeptBriefly,  // only because a gang has just left one of the nodes
+    kReserved,
+    kReservedBriefly,  // only because a gang has just left one of the nodes
   };
   Kind kind = Kind::kFree;
   base::WallTime from{};
   bool endsInTime = false;  // kConditional: the gang is expected to end before the holder's expected start
-  // kKept: when the verdict may change though nothing else does.
+  // kReserved: when the verdict may change though nothing else does.
   std::optional<base::WallTime> again = std::nullopt;
 
-  [[nodiscard]] bool isKept() const { return kind == Kind::kKept || kind == Kind::kKeptBriefly; }
+  [[nodiscard]] bool isReserved() const { return kind == Kind::kReserved || kind == Kind::kReservedBriefly; }
 };
 
 // A gang that asks for reserved capacity.
@@ -44,7 +44,7 @@ struct ReservedTime {
   // When the holder expects its capacity; absent: not even when all others have ended.
   std::optional<ExpectedTime> start;
   // The start of the unbroken period in which reservations have existed.
-  base::WallTime keptSince{};
+  base::WallTime reservingSince{};
   // Everything in the holder's way is terminating already, or may be preempted by it now.
   bool isImminent = false;
 };

@@ -42,7 +42,8 @@ std::vector<Moment> momentsOf(const std::vector<Ending>& ends,
 std::size_t leastMoments(const model::Job& job, const std::vector<Moment>& moments,
                          const std::vector<Ending>& ends, const Ledger& ledger) {
   std::int64_t missing = model::desiredGpus(job.spec);
-  for (const Ledger::NodeRoom& room : ledger.nodes()) missing -= std::max<std::int64_t>(room.freeGpus, 0);
+  for (const Ledger::NodeCapacity& capacity : ledger.nodes())
+    missing -= std::max<std::int64_t>(capacity.freeGpus, 0);
   for (std::size_t i = 0; i < moments.size(); ++i) {
     if (missing <= 0) return std::max<std::size_t>(i, 1);
     if (moments[i].ending) {
@@ -95,7 +96,7 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
                                        std::size_t widestNow, Ledger& ledger, Ends& ends,
                                        GangPlacer& placer) {
   const std::vector<Moment> moments = momentsOf(ends.all(), widenings, widestNow);
-  std::optional<Placement> places;
+  std::optional<Placement> placement;
   const auto fitsAfter = [&](std::size_t count) {
     WhatIf ended(ledger);
     for (std::size_t i = 0; i < count; ++i) {
@@ -103,7 +104,7 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
     }
     auto placed = placer.tryPlace(job, count == 0 ? widestNow : moments[count - 1].widest);
     if (!placed) return false;
-    places = std::move(placed);
+    placement = std::move(placed);
     return true;
   };
   std::optional<std::size_t> count = leastThatFits(leastMoments(job, moments, ends.all(), ledger),
@@ -112,8 +113,8 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
   if (!count && !placer.budget().exhausted()) {
     const NodeAmounts strays = straysLeaving(ledger);
     if (strays.empty()) return std::nullopt;
-    WhatIf gone(ledger);
-    gone.release(strays);
+    WhatIf whatIf(ledger);
+    whatIf.release(strays);
     awaitsStrays = true;
     count = fitsAfter(0) ? std::optional<std::size_t>(0)
                          : leastThatFits(std::min<std::size_t>(1, moments.size()), moments.size(),
@@ -121,9 +122,9 @@ std::optional<EarliestFit> earliestFit(const model::Job& job,
   }
   if (!count) return std::nullopt;
   EarliestFit fit{.time = {*count == 0 ? ends.now() : moments[*count - 1].at, Basis::kStated},
-                  .placement = std::move(*places),
+                  .placement = std::move(*placement),
                   .awaitsStrays = awaitsStrays};
-  if (awaitsStrays) fit.time.at = std::max<base::WallTime>(fit.time.at, ends.now() + kLeastOverrun);
+  if (awaitsStrays) fit.time.at = std::max<base::WallTime>(fit.time.at, ends.now() + kMinOverrun);
   for (std::size_t i = 0; i < *count; ++i) {
     fit.time.basis = std::min(fit.time.basis, moments[i].basis);
     if (moments[i].ending) fit.ended.push_back(*moments[i].ending);

@@ -21,7 +21,7 @@ struct EarliestFit {
 // The earliest time at which a gang that has no placement now has one: when others have ended
 // (core/timeline/ends.h), or when it may be placed wider, whichever comes first. Empty if it does not fit
 // even when all have ended, or if the budget of the cycle is exhausted. Terminating pods that no record
-// names (their job is gone, or pending again) are expected to be gone after kLeastOverrun. They are
+// names (their job is gone, or pending again) are expected to be gone after kMinOverrun. They are
 // considered only if the gang does not fit otherwise.
 //
 // Assumes: an end only adds free capacity. Steps: find the number of moments that must pass by doubling,

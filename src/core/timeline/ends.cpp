@@ -23,14 +23,14 @@ bool before(const Ending& a, const Ending& b) {
 }
 
 base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
-  return now + std::max<base::WallTime::duration>(now - end, kLeastOverrun);
+  return now + std::max<base::WallTime::duration>(now - end, kMinOverrun);
 }
 
 // Used if there is neither an estimate that still holds nor a history of similar jobs.
 seconds guessedRun(const Job& job, base::WallTime now) {
   const seconds ran = progressOf(job, now);
   const auto& estimate = job.spec.estimatedDuration;
-  return estimate ? std::max<seconds>(ran - *estimate, kLeastOverrun) : std::max<seconds>(ran, kYoung);
+  return estimate ? std::max<seconds>(ran - *estimate, kMinOverrun) : std::max<seconds>(ran, kYoung);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
 }
 
 ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime now, RunTimeModel& runs) {
-  if (facts.leaving) return {now + kLeastOverrun, Basis::kStated};
+  if (facts.leaving) return {now + kMinOverrun, Basis::kStated};
   if (const auto& estimate = facts.estimate) {
     // Exact to the moment if the record has the time of placement: progress counts whole seconds.
     const base::WallTime end = facts.placed && !facts.fresh
@@ -104,7 +104,7 @@ std::optional<Ends> Ends::seenBy(const PreemptibleFrom& preemptibleFrom) {
     const auto from = preemptibleFrom(*all_[i].job);
     if (!from) continue;
     // A gang that may be preempted now is gone within moments.
-    const base::WallTime by = *from <= snapshot_.now ? base::WallTime(snapshot_.now + kLeastOverrun) : *from;
+    const base::WallTime by = *from <= snapshot_.now ? base::WallTime(snapshot_.now + kMinOverrun) : *from;
     sooner.emplace_back(i, std::min(all_[i].at, by));
   }
   if (sooner.empty()) return std::nullopt;
@@ -120,16 +120,16 @@ std::optional<Ends> Ends::seenBy(const PreemptibleFrom& preemptibleFrom) {
 const NodeAmounts& Ends::holds(std::size_t index) {
   Ending& ending = all_[index];
   if (ending.holds) return *ending.holds;
-  if (!promised_) promised_ = promisedRoom(notes_.proposing(), ledger_);
-  ending.holds = roomHeldBy(*ending.job, ledger_);
+  if (!promised_) promised_ = promisedCapacity(notes_.proposing(), ledger_);
+  ending.holds = capacityHeldBy(*ending.job, ledger_);
   if (const auto passed = promised_->find(ending.job->uid); passed != promised_->end())
     ending.holds->insert(ending.holds->end(), passed->second.begin(), passed->second.end());
   return *ending.holds;
 }
 
-void Ends::add(const Job& job, const std::vector<model::Assignment>& places) {
+void Ends::add(const Job& job, const std::vector<model::Assignment>& assignments) {
   const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
-  Ending ending{snapshot_.now + run.time, &job, run.basis, amountsOf(job, places, ledger_)};
+  Ending ending{snapshot_.now + run.time, &job, run.basis, amountsOf(job, assignments, ledger_)};
   if (listed_)
     insertEnding(all_, std::move(ending));
   else

@@ -11,7 +11,7 @@
 #include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
 #include "core/place/job_notes.h"
-#include "core/timeline/promised_room.h"
+#include "core/timeline/promised_capacity.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -30,14 +30,14 @@ struct ExpectedTime {
 
 // When a gang that holds capacity is expected to have released it.
 //
-// Assumes: a terminating gang (deleted, preempted, or an aborted attempt) is gone after kLeastOverrun. A
+// Assumes: a terminating gang (deleted, preempted, or an aborted attempt) is gone after kMinOverrun. A
 // job ends when its owner's estimate expires; the estimate covers the whole job, including its past
 // progress (core/order/job_times.h). A job that exceeds its estimate is expected to run as long as
 // similar jobs that got this far; without history, as long again as it has exceeded the estimate, at
-// least kLeastOverrun. (Lost: it may run for ever. Then half a second too much gives the reserved nodes
+// least kMinOverrun. (Lost: it may run for ever. Then half a second too much gives the reserved nodes
 // to a job that keeps them for hours.) Without an estimate a job ends when half of its kind have ended;
 // without history, at twice its age, one hour at first. Once one member has ended, the others are
-// expected to follow after as long again, at least kLeastOverrun. If the tasks are independent of each
+// expected to follow after as long again, at least kMinOverrun. If the tasks are independent of each
 // other, that expectation soon gives way to the usual one. The time of the first end is when the operator
 // observed it (model::FreedNode), not a node's clock.
 [[nodiscard]] ExpectedTime expectedEnd(const model::Job& job, base::WallTime now, RunTimeModel& runs);
@@ -55,7 +55,7 @@ struct ExpectedRun {
 // what nine of ten similar jobs took.
 [[nodiscard]] ExpectedRun cautiousRun(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
-inline constexpr std::chrono::seconds kLeastOverrun{10};
+inline constexpr std::chrono::seconds kMinOverrun{10};
 
 // A gang that holds capacity, when it is expected to release it, and that capacity.
 struct Ending {
@@ -84,7 +84,7 @@ class Ends {
   using PreemptibleFrom = std::function<std::optional<base::WallTime>(const model::Job&)>;
   [[nodiscard]] std::optional<Ends> seenBy(const PreemptibleFrom& preemptibleFrom);
   // Adds a gang that the same plan starts.
-  void add(const model::Job& job, const std::vector<model::Assignment>& places);
+  void add(const model::Job& job, const std::vector<model::Assignment>& assignments);
 
  private:
   const model::Snapshot& snapshot_;
@@ -92,7 +92,7 @@ class Ends {
   const Ledger& ledger_;
   RunTimeModel& runs_;
   bool listed_ = false;
-  std::optional<PromisedRoom> promised_;
+  std::optional<PromisedCapacity> promised_;
   std::vector<Ending> all_;
 };
 

@@ -8,7 +8,7 @@ namespace trainyard::core {
 namespace {
 
 // One placement costs up to a millisecond on 10,000 nodes, so a cluster of that size gets about ten.
-constexpr int kMostProbes = 64;
+constexpr int kMaxProbes = 64;
 constexpr std::size_t kProbedNodes = 100'000;
 
 }  // namespace
@@ -21,15 +21,15 @@ ExpectedStarts::ExpectedStarts(const std::vector<Reservation>& reservations, con
   };
   if (!std::any_of(reservations.begin(), reservations.end(), known)) return;
   // A start that depends on a guessed end would be a guess, too.
-  for (std::size_t i = 0; i < ends.all().size() && endings_.size() < kMostEndings; ++i) {
+  for (std::size_t i = 0; i < ends.all().size() && endings_.size() < kMaxEndings; ++i) {
     if (ends.all()[i].basis == Basis::kGuess) continue;
     (void)ends.holds(i);
     endings_.push_back(ends.all()[i]);
   }
   const std::size_t affordable = kProbedNodes / std::max<std::size_t>(ledger.nodes().size(), 1);
-  probes_ = static_cast<int>(std::min<std::size_t>(affordable, kMostProbes));
+  probes_ = static_cast<int>(std::min<std::size_t>(affordable, kMaxProbes));
   for (const Reservation& each : reservations) {
-    if (known(each)) hold(*each.holder().job, each.places(), each.start()->at);
+    if (known(each)) hold(*each.holder().job, each.assignments(), each.start()->at);
   }
 }
 
@@ -37,21 +37,21 @@ std::optional<base::WallTime> ExpectedStarts::start(const model::Job& job, std::
   const PlaceRequest request = placer_.request(job, 0);
   std::size_t enough = endings_.size();
   std::size_t tooFew = 0;
-  std::optional<Placement> places;
+  std::optional<Placement> assignments;
   if (const auto before = notBefore_.find(shape); before != notBefore_.end()) {
     // Usually the next of many equal jobs: it fits at the same time, or not at all.
     const auto at = std::upper_bound(endings_.begin(), endings_.end(), before->second,
                                      [](base::WallTime time, const Ending& each) { return time < each.at; });
     tooFew = static_cast<std::size_t>(at - endings_.begin());
-    if (places = placeAfter(request, tooFew); places) enough = tooFew;
+    if (assignments = placeAfter(request, tooFew); assignments) enough = tooFew;
   }
-  if (!places) places = placeAfter(request, enough);
-  if (!places) return std::nullopt;
+  if (!assignments) assignments = placeAfter(request, enough);
+  if (!assignments) return std::nullopt;
   while (enough > tooFew + 1) {
     if (exhausted()) return std::nullopt;
     const std::size_t middle = tooFew + (enough - tooFew) / 2;
     if (auto earlier = placeAfter(request, middle)) {
-      places = std::move(earlier);
+      assignments = std::move(earlier);
       enough = middle;
     } else {
       tooFew = middle;
@@ -60,7 +60,7 @@ std::optional<base::WallTime> ExpectedStarts::start(const model::Job& job, std::
   if (enough == 0) return std::nullopt;
   const base::WallTime at = endings_[enough - 1].at;
   notBefore_[shape] = at;
-  hold(job, places->assignments, at);
+  hold(job, assignments->assignments, at);
   return at;
 }
 
@@ -71,9 +71,9 @@ std::optional<Placement> ExpectedStarts::placeAfter(const PlaceRequest& request,
   return placer_.tryPlace(request);
 }
 
-void ExpectedStarts::hold(const model::Job& job, const std::vector<model::Assignment>& places,
+void ExpectedStarts::hold(const model::Job& job, const std::vector<model::Assignment>& assignments,
                           base::WallTime from) {
-  NodeAmounts amounts = amountsOf(job, places, ledger_);
+  NodeAmounts amounts = amountsOf(job, assignments, ledger_);
   held_.take(amounts);
   const ExpectedRun run = expectedRun(job, snapshot_.now, runs_);
   if (run.basis == Basis::kGuess) return;

@@ -21,7 +21,7 @@ namespace trainyard::core {
 // the calls. Steps: a job gets the earliest expected end at which it fits beside all
 // jobs of earlier calls, as if those held their nodes from now until their own ends.
 // The result is rather too late than too early: a later job may be backfilled, but no
-// job gets a start that an earlier one prevents. At most kMostEndings ends are
+// job gets a start that an earlier one prevents. At most kMaxEndings ends are
 // considered, and a number of placements that shrinks with the cluster, so that a cycle
 // stays short. Jobs after that get no start, and no job gets a guess. Ties: none.
 class ExpectedStarts {
@@ -36,7 +36,7 @@ class ExpectedStarts {
   [[nodiscard]] bool exhausted() const { return probes_ <= 0 || endings_.empty(); }
 
  private:
-  void hold(const model::Job& job, const std::vector<model::Assignment>& places, base::WallTime from);
+  void hold(const model::Job& job, const std::vector<model::Assignment>& assignments, base::WallTime from);
   [[nodiscard]] std::optional<Placement> placeAfter(const PlaceRequest& request, std::size_t count);
 
   std::vector<Ending> endings_;
@@ -49,7 +49,7 @@ class ExpectedStarts {
   int probes_ = 0;
 };
 
-inline constexpr std::size_t kMostEndings = 256;
+inline constexpr std::size_t kMaxEndings = 256;
 
 // The estimate to show: the previous one, unless the new one differs by more than a tenth of the remaining
 // time. A job that exceeds its estimate moves the starts of all jobs behind it with every second.

@@ -14,16 +14,17 @@ bool isBelow(const QueueTree& tree, QueueTree::Index queue, QueueTree::Index abo
 
 }  // namespace
 
-bool LimitHold::leavesRoom(const QueueTree& tree, QueueTree::Index queue,
-                           const QueueTree::Amounts& more) const {
+bool LimitHold::leavesCapacity(const QueueTree& tree, QueueTree::Index queue,
+                               const QueueTree::Amounts& more) const {
   if (more[dimension] <= 0 || !isBelow(tree, queue, at)) return true;
   const QueueTree::Node& node = tree.node(at);
   const std::int64_t wanted = base::saturatingAdd(more[dimension], demand);
   return base::saturatingAdd(node.usage[dimension], wanted) <= node.limit[dimension];
 }
 
-ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
-                            std::int64_t demand, Ends& ends, base::WallTime keptSince, base::WallTime now) {
+ReservedTime capacityBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
+                                std::int64_t demand, Ends& ends, base::WallTime reservingSince,
+                                base::WallTime now) {
   const QueueTree::Node& node = tree.node(at);
   std::int64_t missing = base::saturatingAdd(node.usage[dimension], demand) - node.limit[dimension];
   Basis basis = Basis::kStated;
@@ -40,9 +41,9 @@ ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::siz
     missing -= held;
     if (missing > 0) continue;
     const ExpectedTime start{ending.at, basis};
-    return {start, keptSince, isImminent(start, awaitsLeaving, now)};
+    return {start, reservingSince, isImminent(start, awaitsLeaving, now)};
   }
-  return {std::nullopt, keptSince, false};
+  return {std::nullopt, reservingSince, false};
 }
 
 }  // namespace trainyard::core

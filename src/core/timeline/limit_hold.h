@@ -29,14 +29,14 @@ struct LimitHold {
   std::int64_t demand = 0;
   ReservedTime reserved = {};
 
-  [[nodiscard]] bool leavesRoom(const QueueTree& tree, QueueTree::Index queue,
-                                const QueueTree::Amounts& more) const;
+  [[nodiscard]] bool leavesCapacity(const QueueTree& tree, QueueTree::Index queue,
+                                    const QueueTree::Amounts& more) const;
 };
 
 // When `demand` fits below the limit, as the gangs that hold the rest end. `ends`: as seenBy() the
-// holder. `keptSince`: see ReservedTime.
-[[nodiscard]] ReservedTime roomBelowLimit(const QueueTree& tree, QueueTree::Index at, std::size_t dimension,
-                                          std::int64_t demand, Ends& ends, base::WallTime keptSince,
-                                          base::WallTime now);
+// holder. `reservingSince`: see ReservedTime.
+[[nodiscard]] ReservedTime capacityBelowLimit(const QueueTree& tree, QueueTree::Index at,
+                                              std::size_t dimension, std::int64_t demand, Ends& ends,
+                                              base::WallTime reservingSince, base::WallTime now);
 
 }  // namespace trainyard::core

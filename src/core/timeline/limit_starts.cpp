@@ -79,7 +79,7 @@ LimitStarts::LimitStarts(const QueueTree& tree, QueueTree::Index at, std::size_t
       time_(now) {
   // Pods that are terminating already are gone within moments.
   if (const std::int64_t leaving = tree.node(at).leaving[dimension]; leaving > 0)
-    releases_.push_back({now + kLeastOverrun, leaving, false});
+    releases_.push_back({now + kMinOverrun, leaving, false});
   for (const QuotaHolders::Holder& each : holders.of(at, dimension))
     releases_.push_back({each.end, each.amount, each.basis == Basis::kGuess});
   std::stable_sort(releases_.begin(), releases_.end(),

@@ -6,16 +6,16 @@
 #include "core/ledger/fit.h"
 #include "core/ledger/what_if.h"
 #include "core/timeline/earliest_fit.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::core {
 namespace {
 
-using Places = std::vector<model::Assignment>;
+using Assignments = std::vector<model::Assignment>;
 
 bool anyNegative(const model::Resources& amount) {
   const auto negative = [](const auto& entry) {
-    return entry.second < (model::isOneANode(entry.first) ? -1 : 0);
+    return entry.second < (model::isOnePerNode(entry.first) ? -1 : 0);
   };
   const auto& extended = amount.extendedAll();
   return amount.cpu.value < 0 || amount.memory.value < 0 || amount.ephemeralStorage.value < 0 ||
@@ -64,7 +64,7 @@ Reservation::Reservation(Holder holder, const model::Snapshot& snapshot, Ledger&
       snapshot_(snapshot),
       ledger_(ledger),
       pool_(openPoolOf(*holder_.job, ledger, placer)),
-      freed_(freedPlaces(snapshot, ledger, *holder_.job)) {
+      freed_(recentlyFreed(snapshot, ledger, *holder_.job)) {
   findStart(ends, placer);
 }
 
@@ -74,8 +74,8 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
                          ends, placer);
   if (!fit) return;
   start_ = fit->time;
-  places_ = std::move(fit->placement.assignments);
-  for (const auto& [node, amount] : amountsOf(job, places_, ledger_)) spare_[node].subtract(amount);
+  assignments_ = std::move(fit->placement.assignments);
+  for (const auto& [node, amount] : amountsOf(job, assignments_, ledger_)) spare_[node].subtract(amount);
   const auto isLeaving = [&](std::size_t ending) { return ends.all()[ending].isLeaving; };
   isImminent_ =
       isImminent(*start_, fit->awaitsStrays || std::any_of(fit->ended.begin(), fit->ended.end(), isLeaving),
@@ -87,12 +87,12 @@ void Reservation::findStart(Ends& ends, GangPlacer& placer) {
   }
 }
 
-BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
+BackfillVerdict Reservation::judge(const Asking& asking, const Assignments& assignments) {
   using Kind = BackfillVerdict::Kind;
   if (asking.isEntitled) return {};
-  const BackfillVerdict briefly{.kind = Kind::kKeptBriefly};
-  if (leavesRoom(asking, places)) {
-    if (justFreed(places)) return briefly;
+  const BackfillVerdict briefly{.kind = Kind::kReservedBriefly};
+  if (leavesCapacity(asking, assignments)) {
+    if (justFreed(assignments)) return briefly;
     if (asking.preempts || !asking.request.isPreemptible) return {};
     base::WallTime from = conditionFrom(asking.request.run, snapshot_.now, snapshot_.policy);
     // The holder has no use for it before its start, unless its own placement fails.
@@ -100,25 +100,25 @@ BackfillVerdict Reservation::judge(const Asking& asking, const Places& places) {
     return {Kind::kConditional, from};
   }
   const BackfillVerdict lent = lendReserved(asking.request, reserved(), snapshot_.now, snapshot_.policy);
-  return !lent.isKept() && !lent.endsInTime && justFreed(places) ? briefly : lent;
+  return !lent.isReserved() && !lent.endsInTime && justFreed(assignments) ? briefly : lent;
 }
 
-bool Reservation::justFreed(const Places& places) const {
-  return std::any_of(places.begin(), places.end(), [&](const auto& each) {
+bool Reservation::justFreed(const Assignments& assignments) const {
+  return std::any_of(assignments.begin(), assignments.end(), [&](const auto& each) {
     return std::binary_search(freed_.nodes.begin(), freed_.nodes.end(), each.node);
   });
 }
 
-bool Reservation::concerns(const Places& places) const {
-  return std::any_of(places.begin(), places.end(), [&](const auto& each) {
+bool Reservation::concerns(const Assignments& assignments) const {
+  return std::any_of(assignments.begin(), assignments.end(), [&](const auto& each) {
     const auto node = ledger_.find(each.node);
     return node && pool_[*node] != 0;
   });
 }
 
-bool Reservation::leavesRoom(const Asking& asking, const Places& places) {
+bool Reservation::leavesCapacity(const Asking& asking, const Assignments& assignments) {
   if (!start_) return false;
-  NodeAmounts taken = amountsOf(*asking.job, places, ledger_);
+  NodeAmounts taken = amountsOf(*asking.job, assignments, ledger_);
   if (asking.handedOver != nullptr) {
     for (const Change& each : *asking.handedOver) handOver(amountsOf(*each.job, each.remove, ledger_), taken);
   }

@@ -13,7 +13,7 @@
 #include "core/queues/queue_tree.h"
 #include "core/timeline/backfill.h"
 #include "core/timeline/ends.h"
-#include "core/timeline/freed_places.h"
+#include "core/timeline/recently_freed.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -24,13 +24,13 @@ struct Holder {
   bool silent = false;       // the operator cannot write its status now
   std::size_t position = 0;  // in the snapshot
   QueueTree::Index queue = QueueTree::kCluster;
-  Rank rank = {};              // in its queue
-  bool overdue = false;        // holds its position in its queue, whatever its rank is by now
-  bool isEntitled = false;     // its queue is guaranteed what it needs
-  std::uint32_t shape = 0;     // PlacementCache::shapeOf
-  std::size_t widest = 0;      // may be placed this wide now
-  base::WallTime since{};      // has held a reservation since
-  base::WallTime keptSince{};  // reservations have existed without a break since
+  Rank rank = {};                   // in its queue
+  bool overdue = false;             // holds its position in its queue, whatever its rank is by now
+  bool isEntitled = false;          // its queue is guaranteed what it needs
+  std::uint32_t shape = 0;          // PlacementCache::shapeOf
+  std::size_t widest = 0;           // may be placed this wide now
+  base::WallTime since{};           // has held a reservation since
+  base::WallTime reservingSince{};  // reservations have existed without a break since
 };
 
 // Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY
@@ -47,8 +47,8 @@ struct Holder {
 //     expected run times); or it holds an older reservation, and the holder is not in
 //     another queue within that queue's guarantee: it starts
 //  2. it leaves the capacity of the reserved placement free: it starts, unless a gang has just left one of
-//     its nodes (core/timeline/freed_places.h). If the holder may preempt it, under the same condition as in
-//     step 3: a third job may be entitled to the reserved placement, and the holder then needs this one
+//     its nodes (core/timeline/recently_freed.h). If the holder may preempt it, under the same condition as
+//     in step 3: a third job may be entitled to the reserved placement, and the holder then needs this one
 //  3. it takes reserved capacity: lendReserved() decides (core/timeline/backfill.h). Nodes that a gang has
 //     just left stay reserved, unless it is expected to end in time
 // Ties: none; gangs are judged in the order of service.
@@ -69,16 +69,17 @@ class Reservation {
     const std::vector<Change>* handedOver = nullptr;
   };
   // Whether the gang may start on this placement.
-  [[nodiscard]] BackfillVerdict judge(const Asking& asking, const std::vector<model::Assignment>& places);
+  [[nodiscard]] BackfillVerdict judge(const Asking& asking,
+                                      const std::vector<model::Assignment>& assignments);
 
   [[nodiscard]] const Holder& holder() const { return holder_; }
   // Empty if the holder does not fit even when all other gangs have ended.
   [[nodiscard]] const std::optional<ExpectedTime>& start() const { return start_; }
-  [[nodiscard]] ReservedTime reserved() const { return {start_, holder_.keptSince, isImminent_}; }
+  [[nodiscard]] ReservedTime reserved() const { return {start_, holder_.reservingSince, isImminent_}; }
   // Empty if start() is.
-  [[nodiscard]] const std::vector<model::Assignment>& places() const { return places_; }
+  [[nodiscard]] const std::vector<model::Assignment>& assignments() const { return assignments_; }
   // Whether the holder may use any of these nodes.
-  [[nodiscard]] bool concerns(const std::vector<model::Assignment>& places) const;
+  [[nodiscard]] bool concerns(const std::vector<model::Assignment>& assignments) const;
   // The nodes that the holder may use, by index in the ledger.
   [[nodiscard]] const std::vector<char>& pool() const { return pool_; }
   [[nodiscard]] bool samePool(const std::vector<char>& pool) const { return pool_ == pool; }
@@ -90,18 +91,18 @@ class Reservation {
 
  private:
   void findStart(Ends& ends, GangPlacer& placer);
-  [[nodiscard]] bool leavesRoom(const Asking& asking, const std::vector<model::Assignment>& places);
-  [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& places) const;
+  [[nodiscard]] bool leavesCapacity(const Asking& asking, const std::vector<model::Assignment>& assignments);
+  [[nodiscard]] bool justFreed(const std::vector<model::Assignment>& assignments) const;
 
   Holder holder_;
   const model::Snapshot& snapshot_;
   Ledger& ledger_;
   std::vector<char> pool_;  // by index into Ledger::nodes()
   std::optional<ExpectedTime> start_;
-  std::vector<model::Assignment> places_;
+  std::vector<model::Assignment> assignments_;
   // What is free at the start beyond what is free now, less what the holder takes.
   std::map<std::size_t, model::Resources> spare_;
-  FreedPlaces freed_;
+  RecentlyFreed freed_;
   bool isImminent_ = false;  // ReservedTime
 };
 

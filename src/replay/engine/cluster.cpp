@@ -51,9 +51,9 @@ base::Result<void> checkAllFit(const Trace& trace, const std::vector<ReplayNode>
   const std::int64_t capacity = gpusOf(nodes);
   for (const TraceJob& job : trace.jobs) {
     const GangShape shape = tightShape(job.gpus, largest);
-    std::int64_t room = 0;
-    for (const ReplayNode& node : nodes) room += node.gpus / shape.gpusEach;
-    if (room >= shape.members) continue;
+    std::int64_t available = 0;
+    for (const ReplayNode& node : nodes) available += node.gpus / shape.gpusEach;
+    if (available >= shape.members) continue;
     return base::fail(
         base::ErrorCode::kInvalid,
         fmt::format("job {} wants {} GPUs as {} times {}: more than the whole cluster of {} has", job.name,

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "core/cycle/instant_cycle.h"
+#include "core/order/preemption_cost.h"
 #include "core/order/run_times.h"
-#include "core/order/stop_cost.h"
 #include "model/names.h"
 #include "replay/engine/cluster.h"
 #include "replay/engine/meter.h"
@@ -156,7 +156,7 @@ class Engine {
   // The shape that its user requests.
   [[nodiscard]] GangShape shapeOf(std::size_t job) const {
     const auto& range = states_[job].range;
-    if (range) return {range->wished, static_cast<int>(range->member.gpus())};
+    if (range) return {range->desired, static_cast<int>(range->member.gpus())};
     const int gpus = trace_.jobs[job].gpus;
     return relaxes(job) ? GangShape{gpus, 1} : tightShape(gpus, largest_);
   }
@@ -168,7 +168,7 @@ class Engine {
   // Returns true if another decision may start further jobs now.
   bool decide() {
     const auto outcome = cycle_.decide([this](const core::QueueTree&) {
-      std::vector<core::WaitingJob> asking;
+      std::vector<core::SchedulableJob> asking;
       asking.reserve(waiting_);
       for (const auto& job : cycle_.snapshot().jobs) {
         if (!job->status.gang.placed) asking.push_back({job});
@@ -192,12 +192,12 @@ class Engine {
         meter_.started(job, states_[job].gpus);
         hooks_.decided({now_, ReplayDecision::Kind::kStart, job});
         break;
-      case core::ChangeKind::kStop:
+      case core::ChangeKind::kPreempt:
         stop(job);
         states_[job].phase = Phase::kWaiting;
         ++waiting_;
         meter_.stopped(job);
-        hooks_.decided({now_, ReplayDecision::Kind::kStop, job});
+        hooks_.decided({now_, ReplayDecision::Kind::kPreempt, job});
         hooks_.held({.at = now_, .job = job});
         break;
       case core::ChangeKind::kMove:
@@ -275,11 +275,11 @@ class Engine {
     meter_.lost(seconds(work(ran) - kept) * gpus);
     state.remaining -= kept;
     state.resumes = declared.has_value();
-    if (setup_.knowsDurations) tellDuration(job);
+    if (setup_.knowsDurations) setEstimate(job);
   }
 
   // Updates the declared duration to the remaining work, including lost work.
-  void tellDuration(std::size_t job) {
+  void setEstimate(std::size_t job) {
     cycle_.change(states_[job].key, [&](model::Job& told) {
       const ReplayTime left = states_[job].remaining + restartOf(job);
       told.spec.estimatedDuration =
@@ -368,8 +368,10 @@ model::Job Engine::jobOf(std::size_t index) const {
   model::Role role{.name = "worker", .replicas = shape.members, .shape = {}, .templateJson = {}};
   if (range) {
     role.shape.requests = range->member;
-    job.spec.elastic = model::Elastic{
-        .role = "worker", .replicas = range->wished, .minReplicas = range->least, .maxReplicas = range->most};
+    job.spec.elastic = model::Elastic{.role = "worker",
+                                      .replicas = range->desired,
+                                      .minReplicas = range->minimum,
+                                      .maxReplicas = range->most};
   }
   role.shape.requests.pods = 1;
   if (!range) role.shape.requests.setExtended(model::names::kGpuResource, shape.gpusEach);
@@ -392,13 +394,13 @@ Result<void> checkFit(const Trace& trace, const std::vector<ReplayNode>& cluster
       rigid.jobs.push_back(trace.jobs[i]);
       continue;
     }
-    std::int64_t room = 0;
+    std::int64_t available = 0;
     for (const auto& node : snapshot.nodes)
-      room += node->allocatable.timesCovered(range->member, range->least);
-    if (room >= range->least) continue;
+      available += node->allocatable.timesCovered(range->member, range->minimum);
+    if (available >= range->minimum) continue;
     return fail(ErrorCode::kInvalid,
                 fmt::format("job {} wants {} members at least: the whole cluster can hold {}",
-                            trace.jobs[i].name, range->least, room));
+                            trace.jobs[i].name, range->minimum, available));
   }
   return checkAllFit(rigid, cluster);
 }

@@ -18,8 +18,8 @@ namespace trainyard::replay {
 // its restart and loses no work.
 struct ReplayElastic {
   struct Range {
-    int least = 0;
-    int wished = 0;
+    int minimum = 0;
+    int desired = 0;
     int most = 0;
     model::Resources member;  // the requests of one member
   };
@@ -48,7 +48,7 @@ struct ReplaySetup {
 
 // A decision of the replay, for tests; jobs are indices.
 struct ReplayDecision {
-  enum class Kind { kStart, kStop, kMove, kResize };
+  enum class Kind { kStart, kPreempt, kMove, kResize };
   ReplayTime at{0};
   Kind kind = Kind::kStart;
   std::size_t job = 0;
@@ -81,8 +81,8 @@ struct ReplayHooks {
 // The run times of jobs are learned when they end.
 //
 // A start costs the start-up time; a resume or a move costs the restart time. A preemption loses the work
-// since the last checkpoint (core/order/stop_cost.h); a job without checkpoints starts from zero. kInvalid if
-// a job does not fit on the empty cluster, an elastic one with its minimum.
+// since the last checkpoint (core/order/preemption_cost.h); a job without checkpoints starts from zero.
+// kInvalid if a job does not fit on the empty cluster, an elastic one with its minimum.
 [[nodiscard]] base::Result<ReplayResult> runEngine(const Trace& trace, const std::vector<ReplayNode>& cluster,
                                                    const ReplaySetup& setup, const ReplayHooks& hooks);
 

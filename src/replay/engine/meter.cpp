@@ -9,7 +9,7 @@
 namespace trainyard::replay {
 namespace {
 
-constexpr std::size_t kMostSamples = 4'000;
+constexpr std::size_t kMaxSamples = 4'000;
 
 double seconds(ReplayTime time) { return std::chrono::duration<double>(time).count(); }
 
@@ -138,7 +138,7 @@ void ReplayMeter::sample() {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
   result_.samples.push_back({now_, used_, waiting_});
-  if (result_.samples.size() < 2 * kMostSamples) return;
+  if (result_.samples.size() < 2 * kMaxSamples) return;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < result_.samples.size(); i += 2) result_.samples[kept++] = result_.samples[i];
   result_.samples.resize(kept);

@@ -116,16 +116,16 @@ class Partitions {
     for (const OfJob& job : jobs_) {
       if (!job.isThere) continue;
       bool fits = true;
-      for (std::size_t k = 0; k < kKinds; ++k) fits = fits && job.demand[k] * job.range.least <= left[k];
+      for (std::size_t k = 0; k < kKinds; ++k) fits = fits && job.demand[k] * job.range.minimum <= left[k];
       core::SizeProblem::Job described;
       described.demand.assign(job.demand.begin(), job.demand.end());
-      described.least = job.range.least;
+      described.minimum = job.range.minimum;
       described.most = job.range.most;
       if (!fits) {
         loss += static_cast<double>(core::dominantShare(problem, described)) * job.members / kWhole;
         continue;
       }
-      for (std::size_t k = 0; k < kKinds; ++k) left[k] -= job.demand[k] * job.range.least;
+      for (std::size_t k = 0; k < kKinds; ++k) left[k] -= job.demand[k] * job.range.minimum;
       entitled.push_back(&job);
       problem.jobs.push_back(std::move(described));
     }

@@ -17,7 +17,7 @@ constexpr double kRight = 20;
 constexpr double kTop = 36;     // of a panel, above its axes
 constexpr double kBottom = 40;  // below them
 constexpr double kTitleHeight = 36;
-constexpr std::size_t kMostPoints = 1'000;
+constexpr std::size_t kMaxPoints = 1'000;
 
 using Points = std::vector<std::pair<double, double>>;
 
@@ -106,7 +106,7 @@ class Panel {
 
 template <typename T>
 std::vector<T> thinned(const std::vector<T>& all) {
-  const std::size_t stride = all.size() / kMostPoints + 1;
+  const std::size_t stride = all.size() / kMaxPoints + 1;
   std::vector<T> some;
   for (std::size_t i = 0; i < all.size(); i += stride) some.push_back(all[i]);
   if (!all.empty() && (all.size() - 1) % stride != 0) some.push_back(all.back());
@@ -121,9 +121,9 @@ std::string overTime(Panel panel, const Points& points, double end, const char* 
 
 std::string cumulated(double top, const std::vector<double>& sorted) {
   // From the power of ten below all values to the one above them.
-  const double least = sorted.empty() ? 1 : std::max(sorted.front(), 1.0);
+  const double minimum = sorted.empty() ? 1 : std::max(sorted.front(), 1.0);
   const double most = sorted.empty() ? 10 : std::max(sorted.back(), 10.0);
-  const double from = std::floor(std::log10(least));
+  const double from = std::floor(std::log10(minimum));
   const double to = std::max(std::ceil(std::log10(most)), from + 1);
   const Panel panel("Share of jobs that completed within", top, to - from, 1);
   Points points;
@@ -141,11 +141,11 @@ std::string cumulated(double top, const std::vector<double>& sorted) {
 
 std::string replayPlot(const ReplayResult& result, const std::string& title) {
   Points used, waiting;
-  std::int64_t mostWaiting = 1;
+  std::int64_t maxWaiting = 1;
   for (const ReplaySample& sample : thinned(result.samples)) {
     used.emplace_back(sample.time, static_cast<double>(sample.gpusInUse));
     waiting.emplace_back(sample.time, static_cast<double>(sample.waiting));
-    mostWaiting = std::max(mostWaiting, sample.waiting);
+    maxWaiting = std::max(maxWaiting, sample.waiting);
   }
   const double end = result.makespanSeconds;
   const double height = kTitleHeight + 3 * kPanelHeight;
@@ -161,7 +161,7 @@ std::string replayPlot(const ReplayResult& result, const std::string& title) {
   out += overTime(Panel(fmt::format("GPUs in use of {}", result.capacity), kTitleHeight, end,
                         static_cast<double>(result.capacity)),
                   used, end, "#1f6fb2");
-  out += overTime(Panel("Waiting jobs", kTitleHeight + kPanelHeight, end, static_cast<double>(mostWaiting)),
+  out += overTime(Panel("Waiting jobs", kTitleHeight + kPanelHeight, end, static_cast<double>(maxWaiting)),
                   waiting, end, "#c0562b");
   out += cumulated(kTitleHeight + 2 * kPanelHeight, result.sortedCompletionSeconds);
   return out + "</svg>\n";

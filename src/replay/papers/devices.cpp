@@ -6,15 +6,15 @@
 namespace trainyard::replay {
 namespace {
 
-using core::DeviceRoom;
+using core::DeviceCapacity;
 using core::TaskShape;
 
 // Returns the fitting device with the least capacity left; a whole one only if no other device fits.
-std::size_t fullestDevice(const DeviceRoom& room, const TaskShape& task) {
-  std::size_t best = DeviceRoom::kFromWhole;
-  for (std::size_t i = 0; i < room.sharedCount; ++i) {
-    if (room.shared[i] < task.perDevice) continue;
-    if (best == DeviceRoom::kFromWhole || room.shared[i] < room.shared[best]) best = i;
+std::size_t fullestDevice(const DeviceCapacity& available, const TaskShape& task) {
+  std::size_t best = DeviceCapacity::kFromWhole;
+  for (std::size_t i = 0; i < available.sharedCount; ++i) {
+    if (available.shared[i] < task.perDevice) continue;
+    if (best == DeviceCapacity::kFromWhole || available.shared[i] < available.shared[best]) best = i;
   }
   return best;
 }
@@ -36,10 +36,10 @@ DeviceCluster::DeviceCluster(std::vector<DeviceNode> nodes, std::vector<TaskShap
     mix_.add(kinds_[i], counts[i]);
   }
   for (const DeviceNode& node : nodes_) {
-    mostCpu_ = std::max(mostCpu_, node.room.cpu);
-    mostDevices_ = std::max(mostDevices_, node.room.deviceAmount());
-    capacity_ += node.room.deviceAmount();
-    fragmentation_.push_back(fragmentationOf(node.room));
+    mostCpu_ = std::max(mostCpu_, node.available.cpu);
+    mostDevices_ = std::max(mostDevices_, node.available.deviceAmount());
+    capacity_ += node.available.deviceAmount();
+    fragmentation_.push_back(fragmentationOf(node.available));
   }
 }
 
@@ -65,54 +65,54 @@ std::optional<std::size_t> DeviceCluster::offer(std::size_t kind) {
   if (!best) return std::nullopt;
 
   const TaskShape& task = kinds_[kind];
-  DeviceRoom& room = nodes_[*best].room;
+  DeviceCapacity& available = nodes_[*best].available;
   std::size_t device = prospects[*best].device;
   if (placement_ == ReplayPlacement::kRandom && isPart(task)) {
-    std::vector<std::size_t> devices(static_cast<std::size_t>(room.whole), DeviceRoom::kFromWhole);
-    for (std::size_t i = 0; i < room.sharedCount; ++i) {
-      if (room.shared[i] >= task.perDevice) devices.push_back(i);
+    std::vector<std::size_t> devices(static_cast<std::size_t>(available.whole), DeviceCapacity::kFromWhole);
+    for (std::size_t i = 0; i < available.sharedCount; ++i) {
+      if (available.shared[i] >= task.perDevice) devices.push_back(i);
     }
     device = devices[rng_.below(devices.size())];
   }
-  room.take(task, device);
+  available.take(task, device);
   allocated_ += task.deviceAmount();
   ++versions_[*best];
-  fragmentation_[*best] = fragmentationOf(room);
+  fragmentation_[*best] = fragmentationOf(available);
   return best;
 }
 
-std::int64_t DeviceCluster::fragmentationOf(const DeviceRoom& room) const {
+std::int64_t DeviceCluster::fragmentationOf(const DeviceCapacity& available) const {
   const bool paper = placement_ == ReplayPlacement::kFgd;
-  return core::fragmentation(room, mix_,
+  return core::fragmentation(available, mix_,
                              paper ? core::FragmentMeasure::kFirstTask : core::FragmentMeasure::kFed);
 }
 
 DeviceCluster::Prospect DeviceCluster::look(std::size_t node, std::size_t kind) {
   const TaskShape& task = kinds_[kind];
-  const DeviceRoom& room = nodes_[node].room;
+  const DeviceCapacity& available = nodes_[node].available;
   Prospect prospect;
   prospect.version = versions_[node];
-  prospect.fits = room.fits(task);
+  prospect.fits = available.fits(task);
   if (!prospect.fits || placement_ == ReplayPlacement::kRandom) return prospect;
   if (placement_ == ReplayPlacement::kBestFit) {
-    prospect.cost = leftAfter(room, task);
-    if (isPart(task)) prospect.device = fullestDevice(room, task);
+    prospect.cost = leftAfter(available, task);
+    if (isPart(task)) prospect.device = fullestDevice(available, task);
     return prospect;
   }
   leastGrowth(node, task, prospect);
-  if (placement_ == ReplayPlacement::kDefault) prospect.tie = leftAfter(room, task);
+  if (placement_ == ReplayPlacement::kDefault) prospect.tie = leftAfter(available, task);
   return prospect;
 }
 
 void DeviceCluster::leastGrowth(std::size_t node, const TaskShape& task, Prospect& prospect) const {
-  const DeviceRoom& room = nodes_[node].room;
+  const DeviceCapacity& available = nodes_[node].available;
   const auto growth = [&](std::size_t device) {
-    DeviceRoom after = room;
+    DeviceCapacity after = available;
     after.take(task, device);
     return fragmentationOf(after) - fragmentation_[node];
   };
   if (!isPart(task)) {
-    prospect.cost = growth(DeviceRoom::kFromWhole);
+    prospect.cost = growth(DeviceCapacity::kFromWhole);
     return;
   }
   bool any = false;
@@ -123,18 +123,20 @@ void DeviceCluster::leastGrowth(std::size_t node, const TaskShape& task, Prospec
     prospect.cost = cost;
     prospect.device = device;
   };
-  for (std::size_t i = 0; i < room.sharedCount; ++i) {
-    const auto before = room.shared.begin() + static_cast<std::ptrdiff_t>(i);
+  for (std::size_t i = 0; i < available.sharedCount; ++i) {
+    const auto before = available.shared.begin() + static_cast<std::ptrdiff_t>(i);
     // A device equal to an earlier one would have the same result.
-    if (room.shared[i] >= task.perDevice && std::find(room.shared.begin(), before, *before) == before)
+    if (available.shared[i] >= task.perDevice &&
+        std::find(available.shared.begin(), before, *before) == before)
       consider(i);
   }
-  if (room.whole > 0) consider(DeviceRoom::kFromWhole);
+  if (available.whole > 0) consider(DeviceCapacity::kFromWhole);
 }
 
-std::int64_t DeviceCluster::leftAfter(const DeviceRoom& room, const TaskShape& task) const {
+std::int64_t DeviceCluster::leftAfter(const DeviceCapacity& available, const TaskShape& task) const {
   // Both halves over their common denominator.
-  return (room.cpu - task.cpu) * mostDevices_ + (room.deviceAmount() - task.deviceAmount()) * mostCpu_;
+  return (available.cpu - task.cpu) * mostDevices_ +
+         (available.deviceAmount() - task.deviceAmount()) * mostCpu_;
 }
 
 }  // namespace trainyard::replay

@@ -14,7 +14,7 @@ namespace trainyard::replay {
 
 struct DeviceNode {
   std::string name;
-  core::DeviceRoom room;  // of an empty node
+  core::DeviceCapacity available;  // of an empty node
 };
 
 // GPUs that pods share in thousandths, which kube-scheduler's extended resources cannot express: the replay's
@@ -48,15 +48,16 @@ class DeviceCluster {
   struct Prospect {
     std::uint32_t version = 0;  // of the node; 0: not computed yet
     bool fits = false;
-    std::size_t device = core::DeviceRoom::kFromWhole;
+    std::size_t device = core::DeviceCapacity::kFromWhole;
     std::int64_t cost = 0;
     std::int64_t tie = 0;
   };
 
-  [[nodiscard]] std::int64_t fragmentationOf(const core::DeviceRoom& room) const;
+  [[nodiscard]] std::int64_t fragmentationOf(const core::DeviceCapacity& available) const;
   [[nodiscard]] Prospect look(std::size_t node, std::size_t kind);
   void leastGrowth(std::size_t node, const core::TaskShape& task, Prospect& prospect) const;
-  [[nodiscard]] std::int64_t leftAfter(const core::DeviceRoom& room, const core::TaskShape& task) const;
+  [[nodiscard]] std::int64_t leftAfter(const core::DeviceCapacity& available,
+                                       const core::TaskShape& task) const;
 
   std::vector<DeviceNode> nodes_;
   std::vector<core::TaskShape> kinds_;

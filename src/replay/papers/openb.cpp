@@ -23,9 +23,9 @@ using base::fail;
 using base::Result;
 using core::TaskShape;
 
-constexpr std::int64_t kMostCpu = 100'000'000;       // 100,000 cores
-constexpr std::int64_t kMostMemory = 1'000'000'000;  // MiB
-constexpr std::size_t kMostModels = 63;
+constexpr std::int64_t kMaxCpu = 100'000'000;       // 100,000 cores
+constexpr std::int64_t kMaxMemory = 1'000'000'000;  // MiB
+constexpr std::size_t kMaxModels = 63;
 
 // GPU models as bits. A model that no node has gets a bit too, and pods that request it fit nowhere.
 class Models {
@@ -33,7 +33,7 @@ class Models {
   // Returns 0 if there are too many models.
   std::uint64_t bit(std::string_view model) {
     const auto [at, added] = known_.try_emplace(std::string(model), known_.size());
-    return at->second < kMostModels ? std::uint64_t{1} << at->second : 0;
+    return at->second < kMaxModels ? std::uint64_t{1} << at->second : 0;
   }
 
  private:
@@ -82,22 +82,22 @@ Result<std::vector<DeviceNode>> readNodes(const CsvTable& table, Models& models)
   for (const Named& each : *rows) {
     DeviceNode node;
     node.name = each.name;
-    const auto cores = table.integer(each.row, *cpu, 0, kMostCpu);
+    const auto cores = table.integer(each.row, *cpu, 0, kMaxCpu);
     if (!cores) return fail(cores.error());
-    const auto mebibytes = table.integer(each.row, *memory, 0, kMostMemory);
+    const auto mebibytes = table.integer(each.row, *memory, 0, kMaxMemory);
     if (!mebibytes) return fail(mebibytes.error());
-    const auto count = table.integer(each.row, *gpus, 0, core::DeviceRoom::kMostShared);
+    const auto count = table.integer(each.row, *gpus, 0, core::DeviceCapacity::kMaxShared);
     if (!count) return fail(count.error());
-    node.room.cpu = *cores;
-    node.room.memory = *mebibytes;
-    node.room.whole = *count;
+    node.available.cpu = *cores;
+    node.available.memory = *mebibytes;
+    node.available.whole = *count;
     const std::string_view kind = table.text(each.row, *model);
     if (*count > 0 && kind.empty())
       return fail(table.error(each.row, *model, "is empty for a node with GPUs"));
     if (!kind.empty()) {
-      node.room.model = models.bit(kind);
-      if (node.room.model == 0)
-        return fail(table.error(each.row, *model, fmt::format("more than {} models", kMostModels)));
+      node.available.model = models.bit(kind);
+      if (node.available.model == 0)
+        return fail(table.error(each.row, *model, fmt::format("more than {} models", kMaxModels)));
     }
     total += *count;
     nodes.push_back(std::move(node));
@@ -119,7 +119,7 @@ Result<std::uint64_t> readModels(const CsvTable& table, std::size_t row, const C
     const std::string_view model = rest.substr(0, bar);
     if (model.empty()) return fail(table.error(row, column, "names an empty model"));
     const std::uint64_t bit = models.bit(model);
-    if (bit == 0) return fail(table.error(row, column, fmt::format("more than {} models", kMostModels)));
+    if (bit == 0) return fail(table.error(row, column, fmt::format("more than {} models", kMaxModels)));
     bits |= bit;
     if (bar == std::string_view::npos) return bits;
     rest.remove_prefix(bar + 1);
@@ -134,11 +134,11 @@ struct PodColumns {
 Result<TaskShape> readShape(const CsvTable& table, std::size_t row, const PodColumns& columns,
                             Models& models) {
   TaskShape task;
-  const auto cpu = table.integer(row, columns.cpu, 0, kMostCpu);
+  const auto cpu = table.integer(row, columns.cpu, 0, kMaxCpu);
   if (!cpu) return fail(cpu.error());
-  const auto memory = table.integer(row, columns.memory, 0, kMostMemory);
+  const auto memory = table.integer(row, columns.memory, 0, kMaxMemory);
   if (!memory) return fail(memory.error());
-  const auto gpus = table.integer(row, columns.gpus, 0, core::DeviceRoom::kMostShared);
+  const auto gpus = table.integer(row, columns.gpus, 0, core::DeviceCapacity::kMaxShared);
   if (!gpus) return fail(gpus.error());
   const auto milli = table.integer(row, columns.milli, 0, core::kWholeDevice);
   if (!milli) return fail(milli.error());

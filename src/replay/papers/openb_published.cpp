@@ -26,7 +26,8 @@ class Fnv {
 // while no pod requests one, and lists with such requests differ in their pods.
 std::uint64_t fingerprint(const OpenbTrace& trace) {
   std::map<std::array<std::int64_t, 3>, std::int64_t> nodes;
-  for (const DeviceNode& node : trace.nodes) ++nodes[{node.room.cpu, node.room.memory, node.room.whole}];
+  for (const DeviceNode& node : trace.nodes)
+    ++nodes[{node.available.cpu, node.available.memory, node.available.whole}];
   std::map<core::TaskShape, std::int64_t> pods;
   for (std::size_t i = 0; i < trace.kinds.size(); ++i) pods[trace.kinds[i]] += trace.counts[i];
 

@@ -18,10 +18,10 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr int kMostContainers = 100'000;
-constexpr int kMostGpus = 1'000;
-constexpr double kMostCpus = 10'000;
-constexpr double kMostGib = 100'000;
+constexpr int kMaxContainers = 100'000;
+constexpr int kMaxGpus = 1'000;
+constexpr double kMaxCpus = 10'000;
+constexpr double kMaxGib = 100'000;
 constexpr double kLongest = 1e10;  // s
 constexpr double kMilli = 1'000;
 constexpr double kGib = 1024.0 * 1024 * 1024;
@@ -36,12 +36,12 @@ class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
 
-  double number(const char* name, double least, double most) {
-    return take(name, [&](const auto& column) { return table_.number(row_, column, least, most); });
+  double number(const char* name, double minimum, double most) {
+    return take(name, [&](const auto& column) { return table_.number(row_, column, minimum, most); });
   }
-  int whole(const char* name, int least, int most) {
+  int whole(const char* name, int minimum, int most) {
     return static_cast<int>(
-        take(name, [&](const auto& column) { return table_.integer(row_, column, least, most); }));
+        take(name, [&](const auto& column) { return table_.integer(row_, column, minimum, most); }));
   }
   std::string text(const char* name) {
     return take(name, [&](const auto& column) -> Result<std::string> {
@@ -78,25 +78,25 @@ Result<DormApplication> readApplication(const CsvTable& table, std::size_t index
   Row row(table, index);
   DormApplication read;
   read.name = row.text("application");
-  read.container.cpu.value = std::llround(row.number("cpu", 0, kMostCpus) * kMilli);
-  read.container.memory.value = std::llround(row.number("memory_gib", 0, kMostGib) * kGib);
-  read.container.setExtended(model::names::kGpuResource, row.whole("gpus", 0, kMostGpus));
-  read.least = row.whole("least", 1, kMostContainers);
-  read.most = row.whole("most", 1, kMostContainers);
-  read.wished = row.whole("wished", 1, kMostContainers);
+  read.container.cpu.value = std::llround(row.number("cpu", 0, kMaxCpus) * kMilli);
+  read.container.memory.value = std::llround(row.number("memory_gib", 0, kMaxGib) * kGib);
+  read.container.setExtended(model::names::kGpuResource, row.whole("gpus", 0, kMaxGpus));
+  read.minimum = row.whole("least", 1, kMaxContainers);
+  read.most = row.whole("most", 1, kMaxContainers);
+  read.desired = row.whole("wished", 1, kMaxContainers);
   read.scaling = row.number("scaling", 0, 1);
   if (row.error()) return fail(*row.error());
-  if (read.least > read.wished || read.wished > read.most)
+  if (read.minimum > read.desired || read.desired > read.most)
     return fail(row.error("wished", "not between least and most"));
   if (sizes.empty()) return read;
   const auto size = sizes.find(read.name);
   if (size == sizes.end())
     return fail(ErrorCode::kInvalid, fmt::format("--sizes does not name application {}", read.name));
-  if (size->second < read.least || size->second > read.most) {
+  if (size->second < read.minimum || size->second > read.most) {
     return fail(ErrorCode::kInvalid, fmt::format("--sizes {}={}: it may have {} to {}", read.name,
-                                                 size->second, read.least, read.most));
+                                                 size->second, read.minimum, read.most));
   }
-  read.least = read.wished = read.most = size->second;
+  read.minimum = read.desired = read.most = size->second;
   return read;
 }
 
@@ -135,7 +135,7 @@ Result<StaticSizes> parseStaticSizes(std::string_view text) {
     int size = 0;
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), size);
     const bool good = error == std::errc() && end == number.data() + number.size() && size >= 1 &&
-                      size <= kMostContainers && equals > 0;
+                      size <= kMaxContainers && equals > 0;
     if (!good || !sizes.emplace(part.substr(0, equals), size).second)
       return fail(ErrorCode::kInvalid,
                   fmt::format("--sizes {}: must be like lr=8,mf=4, each application once", part));
@@ -171,9 +171,9 @@ Result<DormTrace> readDormJobs(const std::string& file, const StaticSizes& sizes
       return fail(row.error("application", fmt::format("{} is not in {}", application, beside)));
     if (facts.submitted < last) return fail(row.error("submit_time", "before the one above"));
     last = facts.submitted;
-    facts.gpus = kind->wished * static_cast<int>(kind->container.gpus());
+    facts.gpus = kind->desired * static_cast<int>(kind->container.gpus());
     result.trace.jobs.push_back(std::move(facts));
-    result.trace.work.push_back({.duration = fromSeconds(work / scaledSpeed(kind->wished, 1, kind->scaling)),
+    result.trace.work.push_back({.duration = fromSeconds(work / scaledSpeed(kind->desired, 1, kind->scaling)),
                                  .startup = kPause,
                                  .resume = kPause});
     result.kinds.push_back(static_cast<std::size_t>(kind - result.applications.begin()));

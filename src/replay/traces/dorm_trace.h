@@ -18,8 +18,8 @@ namespace trainyard::replay {
 struct DormApplication {
   std::string name;
   model::Resources container;
-  int least = 1;
-  int wished = 1;
+  int minimum = 1;
+  int desired = 1;
   int most = 1;
   double scaling = 1;  // n containers are n^scaling times as fast as one
 };

@@ -18,9 +18,9 @@ using base::Result;
 
 // Iterations take longer by this factor than measured alone.
 constexpr double kSlowdown = 1.015;
-constexpr int kMostGpus = 1'000'000;
+constexpr int kMaxGpus = 1'000'000;
 constexpr double kLongestMs = 1e13;
-constexpr double kMostIterations = 1e15;
+constexpr double kMaxIterations = 1e15;
 constexpr double kLongestWork = 1e10;  // s
 
 // The seconds to start a job, by its model and 1, 2, 4, 8, 16 or 32 GPUs.
@@ -45,7 +45,7 @@ using Columns = std::array<CsvTable::Column, kFields>;
 Result<MuriJob> readJob(const CsvTable& table, std::size_t row, const Columns& columns, int gpus) {
   const auto submit = table.number(row, columns[kSubmit], 0, kLongestMs);
   if (!submit) return fail(submit.error());
-  const auto iterations = table.number(row, columns[kIterations], 0, kMostIterations);
+  const auto iterations = table.number(row, columns[kIterations], 0, kMaxIterations);
   if (!iterations) return fail(iterations.error());
   const auto iteration = table.number(row, columns[kIterationTime], 0, kLongestMs);
   if (!iteration) return fail(iteration.error());
@@ -82,7 +82,7 @@ Result<MuriTrace> readMuriJobs(std::string file, std::string text) {
   };
   std::vector<Read> all;
   for (std::size_t row = 0; row < table->rows(); ++row) {
-    const auto gpus = table->integer(row, columns[kGpus], 1, kMostGpus);
+    const auto gpus = table->integer(row, columns[kGpus], 1, kMaxGpus);
     if (!gpus) return fail(gpus.error());
     const auto job = readJob(*table, row, columns, static_cast<int>(*gpus));
     if (!job) return fail(job.error());

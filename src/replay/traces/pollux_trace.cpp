@@ -21,19 +21,19 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr double kMost = 1e30;
-constexpr int kMostGpus = 1'000'000;
+constexpr double kMax = 1e30;
+constexpr int kMaxGpus = 1'000'000;
 // Clusters larger than measured behave as the largest measured one.
-constexpr int kMostNodes = 16;
+constexpr int kMaxNodes = 16;
 // The artifact's pause for every change of an allocation.
 constexpr ReplayTime kPause = std::chrono::seconds(30);
 
 struct Facts {
   std::string_view name;
-  int leastBatch = 0;  // global; measured ones double from here
-  int mostBatch = 0;
+  int minBatch = 0;  // global; measured ones double from here
+  int maxBatch = 0;
   std::size_t epochs = 0;
-  int mostLocal = 0;  // 0: as large as the table of placements
+  int maxLocal = 0;  // 0: as large as the table of placements
 };
 constexpr std::array<Facts, 6> kApplications{{{"cifar10", 128, 4096, 100, 0},
                                               {"imagenet", 200, 12800, 90, 0},
@@ -117,8 +117,8 @@ Result<PolluxApplication> PolluxApplication::read(
   if (facts == kApplications.end())
     return fail(ErrorCode::kInvalid, fmt::format("nothing is known of the application '{}'", name));
   PolluxApplication application;
-  application.leastBatch_ = facts->leastBatch;
-  application.mostBatch_ = facts->mostBatch;
+  application.minBatch_ = facts->minBatch;
+  application.maxBatch_ = facts->maxBatch;
   const auto use = [&](const std::string& file, auto with) -> Result<void> {
     auto text = readFile(file);
     if (!text) return fail(text.error());
@@ -132,14 +132,14 @@ Result<PolluxApplication> PolluxApplication::read(
       return application.readScalability(file, std::move(text));
     });
   }
-  for (int batch = facts->leastBatch; good && batch <= facts->mostBatch; batch *= 2) {
+  for (int batch = facts->minBatch; good && batch <= facts->maxBatch; batch *= 2) {
     good = use(fmt::format("{}/validation-{}.csv", folder, batch),
                [&](const std::string& file, std::string text) {
                  return application.readValidation(batch, facts->epochs, file, std::move(text));
                });
   }
   if (!good) return fail(good.error());
-  if (facts->mostLocal != 0) application.mostLocal_ = facts->mostLocal;
+  if (facts->maxLocal != 0) application.maxLocal_ = facts->maxLocal;
   return application;
 }
 
@@ -156,13 +156,13 @@ Result<void> PolluxApplication::readPlacements(const std::string& file, std::str
       placement.push_back(digit - '0');
       gpus += digit - '0';
     }
-    const int local = row.whole("local_bsz", 1, kMostGpus);
-    const StepTime time{row.number("step_time", 0, kMost), row.number("sync_time", 0, kMost)};
+    const int local = row.whole("local_bsz", 1, kMaxGpus);
+    const StepTime time{row.number("step_time", 0, kMax), row.number("sync_time", 0, kMax)};
     if (time.sync > time.step) row.refuse("sync_time", "longer than the whole step");
     if (row.error()) return fail(*row.error());
     placements_[rotated(placement)].push_back({static_cast<double>(local), time});
     shapes[{static_cast<int>(placement.size()), gpus}][local].push_back(time);
-    mostLocal_ = std::max(mostLocal_, local);
+    maxLocal_ = std::max(maxLocal_, local);
   }
   if (placements_.empty()) return fail(ErrorCode::kInvalid, file + ": no placements");
   for (auto& [placement, curve] : placements_) {
@@ -186,10 +186,10 @@ Result<void> PolluxApplication::readScalability(const std::string& file, std::st
   if (!table) return fail(table.error());
   for (std::size_t i = 0; i < table->rows(); ++i) {
     Row row(*table, i);
-    const int nodes = row.whole("num_nodes", 1, kMostGpus);
-    const int gpus = row.whole("num_replicas", 1, kMostGpus);
-    const int local = row.whole("local_bsz", 1, kMostGpus);
-    const StepTime time{row.number("step_time", 0, kMost), row.number("sync_time", 0, kMost)};
+    const int nodes = row.whole("num_nodes", 1, kMaxGpus);
+    const int gpus = row.whole("num_replicas", 1, kMaxGpus);
+    const int local = row.whole("local_bsz", 1, kMaxGpus);
+    const StepTime time{row.number("step_time", 0, kMax), row.number("sync_time", 0, kMax)};
     if (row.error()) return fail(*row.error());
     Curve& curve = shapes_[nodes][gpus];
     const Point point{static_cast<double>(local), time};
@@ -207,12 +207,12 @@ Result<void> PolluxApplication::readValidation(int batch, std::size_t epochs, co
   if (table->rows() < epochs)
     return fail(ErrorCode::kInvalid,
                 fmt::format("{}: {} epochs, {} are needed", file, table->rows(), epochs));
-  boundaries_.resize(epochs, kMost);
+  boundaries_.resize(epochs, kMax);
   double last = 0;
   for (std::size_t i = 0; i < epochs; ++i) {
     Row row(*table, i);
-    const double progress = row.number("progress", 0, kMost);
-    const Statistics statistics{row.number("grad_sqr", 0, kMost), row.number("grad_var", 0, kMost)};
+    const double progress = row.number("progress", 0, kMax);
+    const Statistics statistics{row.number("grad_sqr", 0, kMax), row.number("grad_var", 0, kMax)};
     if (progress <= last) row.refuse("progress", "not more than an epoch before");
     if (statistics.square + statistics.variance <= 0) row.refuse("grad_sqr", "no gradient at all");
     if (row.error()) return fail(*row.error());
@@ -234,7 +234,7 @@ StepTime PolluxApplication::at(const Curve& curve, double localBatch) {
 }
 
 StepTime PolluxApplication::atShape(int nodes, int gpus, double localBatch) const {
-  const auto [fewer, more, part] = around(shapes_, std::min(nodes, kMostNodes));
+  const auto [fewer, more, part] = around(shapes_, std::min(nodes, kMaxNodes));
   const auto atNodes = [&](const std::map<int, Curve>& byGpus) {
     const auto [below, above, within] = around(byGpus, gpus);
     return between(at(*below, localBatch), at(*above, localBatch), within);
@@ -267,15 +267,15 @@ double PolluxApplication::goodput(const PolluxPlacement& placement, int batch, s
   for (const int each : placement) gpus += each;
   const auto upwards = [](int value, int by) { return (value + by - 1) / by; };
   int local = upwards(batch, gpus);
-  int accumulated = upwards(local, mostLocal_) - 1;
-  if (gpus == 1 && batch > leastBatch_) accumulated = std::max(accumulated, 1);
-  local = std::min(upwards(local, accumulated + 1), mostBatch_ / (gpus * (accumulated + 1)));
+  int accumulated = upwards(local, maxLocal_) - 1;
+  if (gpus == 1 && batch > minBatch_) accumulated = std::max(accumulated, 1);
+  local = std::min(upwards(local, accumulated + 1), maxBatch_ / (gpus * (accumulated + 1)));
   local = std::max(local, 1);
   const double whole = static_cast<double>(gpus) * local * (accumulated + 1);
   const StepTime time = stepTime(placement, local);
   const double seconds = time.step + accumulated * (time.step - time.sync);
   const Statistics gradient = statistics(whole, epoch);
-  const double scale = whole / leastBatch_;
+  const double scale = whole / minBatch_;
   const double gain = (gradient.variance + gradient.square) / (gradient.variance / scale + gradient.square);
   return gain / seconds;
 }
@@ -285,7 +285,7 @@ double PolluxApplication::runSeconds(const PolluxPlacement& placement, int batch
   double done = 0;
   for (std::size_t epoch = 0; epoch < epochs(); ++epoch) {
     double speed = goodput(placement, batch, epoch);
-    for (int other = leastBatch_; adapts && other <= mostBatch_; other *= 2)
+    for (int other = minBatch_; adapts && other <= maxBatch_; other *= 2)
       speed = std::max(speed, goodput(placement, other, epoch));
     seconds += std::max(progressAfter(epoch + 1) - done, 0.0) / speed;
     done = progressAfter(epoch + 1);
@@ -312,8 +312,8 @@ Result<PolluxTrace> readPolluxJobs(const std::string& file, int gpusPerNode,
     Read read;
     read.facts.name = row.text("name");
     read.facts.submitted = ReplayTime(std::llround(row.number("time", 0, 1e10) * 1e6));
-    read.facts.gpus = row.whole("num_replicas", 1, kMostGpus);
-    read.job.batch = row.whole("batch_size", 1, kMostGpus);
+    read.facts.gpus = row.whole("num_replicas", 1, kMaxGpus);
+    read.job.batch = row.whole("batch_size", 1, kMaxGpus);
     const std::string name = row.text("application");
     if (row.error()) return fail(*row.error());
     auto& application = applications[name];

@@ -62,9 +62,9 @@ class PolluxApplication {
   base::Result<void> readScalability(const std::string& file, std::string text);
   base::Result<void> readValidation(int batch, std::size_t epochs, const std::string& file, std::string text);
 
-  int leastBatch_ = 0;
-  int mostBatch_ = 0;
-  int mostLocal_ = 0;
+  int minBatch_ = 0;
+  int maxBatch_ = 0;
+  int maxLocal_ = 0;
   std::map<PolluxPlacement, Curve> placements_;
   std::map<int, std::map<int, Curve>> shapes_;         // by nodes and GPUs
   std::map<int, std::vector<Statistics>> statistics_;  // by batch size; of each epoch

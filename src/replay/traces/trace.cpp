@@ -18,9 +18,9 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr int kMostNodes = 100'000;
-constexpr int kMostGpusOfNode = 1'000;
-constexpr int kMostGpus = 1'000'000;
+constexpr int kMaxNodes = 100'000;
+constexpr int kMaxGpusOfNode = 1'000;
+constexpr int kMaxGpus = 1'000'000;
 // A bound of 300 years.
 constexpr double kLongest = 1e10;
 constexpr double kLongestAll = 3e12;
@@ -101,7 +101,7 @@ Result<std::vector<ReplayNode>> readMachines(const CsvTable& table) {
   if (!gpus) return fail(gpus.error());
   std::vector<ReplayNode> nodes;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto count = table.integer(row, *gpus, 1, kMostGpusOfNode);
+    const auto count = table.integer(row, *gpus, 1, kMaxGpusOfNode);
     if (!count) return fail(count.error());
     if (table.text(row, *name).empty()) return fail(table.error(row, *name, "a machine without a name"));
     nodes.push_back({std::string(table.text(row, *name)), static_cast<int>(*count)});
@@ -117,13 +117,13 @@ Result<std::vector<ReplayNode>> readSwitches(const CsvTable& table) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto column = table.column(names[i]);
       if (!column) return fail(column.error());
-      const auto value = table.integer(row, *column, 1, i == 2 ? kMostGpusOfNode : kMostNodes);
+      const auto value = table.integer(row, *column, 1, i == 2 ? kMaxGpusOfNode : kMaxNodes);
       if (!value) return fail(value.error());
       values[i] = *value;
     }
     const std::int64_t count = values[0] * values[1];
-    if (count + static_cast<std::int64_t>(nodes.size()) > kMostNodes)
-      return fail(ErrorCode::kInvalid, fmt::format("{}: more than {} nodes", table.file(), kMostNodes));
+    if (count + static_cast<std::int64_t>(nodes.size()) > kMaxNodes)
+      return fail(ErrorCode::kInvalid, fmt::format("{}: more than {} nodes", table.file(), kMaxNodes));
     for (std::int64_t i = 0; i < count; ++i)
       nodes.push_back(numberedNode(nodes.size(), static_cast<int>(values[2])));
   }
@@ -132,9 +132,9 @@ Result<std::vector<ReplayNode>> readSwitches(const CsvTable& table) {
 
 Result<std::vector<ReplayNode>> readServers(const CsvTable& table) {
   constexpr std::array<const char*, 4> kNames{"name", "cpu", "gpus", "memory_gib"};
-  constexpr std::int64_t kMostPods = 110;  // the kubelet's default
-  constexpr double kMostCpus = 10'000;
-  constexpr double kMostGib = 100'000;
+  constexpr std::int64_t kMaxPods = 110;  // the kubelet's default
+  constexpr double kMaxCpus = 10'000;
+  constexpr double kMaxGib = 100'000;
   constexpr double kGib = 1024.0 * 1024 * 1024;
   std::array<CsvTable::Column, kNames.size()> columns;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
@@ -144,16 +144,16 @@ Result<std::vector<ReplayNode>> readServers(const CsvTable& table) {
   }
   std::vector<ReplayNode> nodes;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    const auto cpu = table.number(row, columns[1], 0, kMostCpus);
+    const auto cpu = table.number(row, columns[1], 0, kMaxCpus);
     if (!cpu) return fail(cpu.error());
-    const auto gpus = table.integer(row, columns[2], 0, kMostGpusOfNode);
+    const auto gpus = table.integer(row, columns[2], 0, kMaxGpusOfNode);
     if (!gpus) return fail(gpus.error());
-    const auto memory = table.number(row, columns[3], 0, kMostGib);
+    const auto memory = table.number(row, columns[3], 0, kMaxGib);
     if (!memory) return fail(memory.error());
     model::Resources others;
     others.cpu.value = std::llround(*cpu * 1e3);
     others.memory.value = std::llround(*memory * kGib);
-    others.pods = kMostPods;
+    others.pods = kMaxPods;
     nodes.push_back({std::string(table.text(row, columns[0])), static_cast<int>(*gpus), others});
   }
   return sortedMachines(table, std::move(nodes));
@@ -185,7 +185,7 @@ Result<Trace> readJobs(const CsvTable& table, const char* submitted, const char*
     if (!at) return fail(at.error());
     const auto duration = table.number(row, columns.duration, 0, kLongest);
     if (!duration) return fail(duration.error());
-    const auto count = table.integer(row, columns.gpus, 1, kMostGpus);
+    const auto count = table.integer(row, columns.gpus, 1, kMaxGpus);
     if (!count) return fail(count.error());
     for (const auto& [title, column] : wanted) {
       if (title != nullptr && table.text(row, *column).empty())
@@ -207,14 +207,14 @@ Result<Trace> readJobs(const CsvTable& table, const char* submitted, const char*
 Result<std::vector<ReplayNode>> parseClusterShape(std::string_view text) {
   const auto cross = text.find('x');
   if (cross != std::string_view::npos) {
-    const auto nodes = wholeNumber(text.substr(0, cross), kMostNodes);
-    const auto gpus = wholeNumber(text.substr(cross + 1), kMostGpusOfNode);
+    const auto nodes = wholeNumber(text.substr(0, cross), kMaxNodes);
+    const auto gpus = wholeNumber(text.substr(cross + 1), kMaxGpusOfNode);
     if (nodes && gpus) return equalNodes(*nodes, *gpus);
   }
   return fail(
       ErrorCode::kInvalid,
       fmt::format("'{}' is not a cluster: NODESxGPUS, as 8x8, with at most {} nodes of at most {} GPUs", text,
-                  kMostNodes, kMostGpusOfNode));
+                  kMaxNodes, kMaxGpusOfNode));
 }
 
 Result<std::vector<ReplayNode>> readClusterFile(std::string file, std::string text) {

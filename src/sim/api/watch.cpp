@@ -34,9 +34,9 @@ Json shown(const ResourceType& type, const Json& stored) {
 }
 
 // One event as the watchers of one type see it. Parts that several of them need are computed once.
-class WatchHub::Telling {
+class WatchHub::EventView {
  public:
-  Telling(const ResourceType& type, const StoreEvent& event) : type_(type), event_(event) {}
+  EventView(const ResourceType& type, const StoreEvent& event) : type_(type), event_(event) {}
 
   [[nodiscard]] bool isOf(const ResourceType& type) const { return &type == &type_; }
   [[nodiscard]] bool was(const Selector& selector) { return selects(selector, event_.before, before_); }
@@ -88,7 +88,7 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
       if (watch->request.selector.matches(seen)) send(watch->sink, "ADDED", seen);
     }
     sendBookmark(*watch, true);
-    watch->told = store_.version();
+    watch->sentVersion = store_.version();
     return id;
   }
   if (from < store_.oldestVersion()) {
@@ -101,27 +101,27 @@ Outcome<std::uint64_t> WatchHub::open(Request request, WatchSink sink) {
   }
   for (const auto& event : store_.history()) {
     if (event.version <= from || !concerns(watch->request, event.table, event.key)) continue;
-    Telling telling(*watch->request.type, event);
-    deliver(*watch, event, telling);
+    EventView view(*watch->request.type, event);
+    deliver(*watch, event, view);
   }
-  watch->told = store_.version();
+  watch->sentVersion = store_.version();
   return id;
 }
 
-void WatchHub::deliver(Watch& watch, const StoreEvent& event, Telling& telling) {
+void WatchHub::deliver(Watch& watch, const StoreEvent& event, EventView& view) {
   const Request& request = watch.request;
   // For a watcher, an object that leaves its selection is deleted, and one that enters it is added.
-  const bool was = telling.was(request.selector);
-  const bool is = telling.is(request.selector);
+  const bool was = view.was(request.selector);
+  const bool is = view.is(request.selector);
   if (!was && !is) return;
-  watch.told = event.version;
-  watch.sink.onLine(telling.line(!is ? "DELETED" : was ? "MODIFIED" : "ADDED"));
+  watch.sentVersion = event.version;
+  watch.sink.onLine(view.line(!is ? "DELETED" : was ? "MODIFIED" : "ADDED"));
 }
 
 void WatchHub::publish(const StoreEvent& event) {
   // A sink may close its own or another watch: iterate by id, not by iterator.
   std::uint64_t next = 0;
-  std::list<Telling> tellings;  // one for each version of the type that is watched
+  std::list<EventView> views;  // one for each version of the type that is watched
   while (true) {
     const auto at = watches_.upper_bound(next);
     if (at == watches_.end()) return;
@@ -129,20 +129,19 @@ void WatchHub::publish(const StoreEvent& event) {
     const std::shared_ptr<Watch> watch = at->second;
     if (!concerns(watch->request, event.table, event.key)) continue;
     const ResourceType& type = *watch->request.type;
-    auto telling =
-        std::find_if(tellings.begin(), tellings.end(), [&](const auto& each) { return each.isOf(type); });
-    if (telling == tellings.end()) {
-      tellings.emplace_back(type, event);
-      telling = std::prev(tellings.end());
+    auto view = std::find_if(views.begin(), views.end(), [&](const auto& each) { return each.isOf(type); });
+    if (view == views.end()) {
+      views.emplace_back(type, event);
+      view = std::prev(views.end());
     }
-    deliver(*watch, event, *telling);
+    deliver(*watch, event, *view);
   }
 }
 
 void WatchHub::sendBookmark(Watch& watch, bool initial) const {
   // A bookmark without a new version is not sent.
-  if (!watch.request.bookmarks || (!initial && watch.told >= store_.version())) return;
-  watch.told = store_.version();
+  if (!watch.request.bookmarks || (!initial && watch.sentVersion >= store_.version())) return;
+  watch.sentVersion = store_.version();
   const ResourceType& type = *watch.request.type;
   Json object = Json::object();
   std::vector<std::string> unknown;

@@ -43,11 +43,11 @@ class WatchHub {
   struct Watch {
     Request request;
     WatchSink sink;
-    std::uint64_t told = 0;  // the last version sent to the client
+    std::uint64_t sentVersion = 0;  // the last version sent to the client
   };
 
-  class Telling;
-  static void deliver(Watch& watch, const StoreEvent& event, Telling& telling);
+  class EventView;
+  static void deliver(Watch& watch, const StoreEvent& event, EventView& view);
   void sendBookmark(Watch& watch, bool initial) const;
 
   ApiStore& store_;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/names.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 
 namespace trainyard::sim {
 namespace {
@@ -31,8 +31,8 @@ bool overdraws(const model::Resources& free, const model::Resources& requests) {
   return over(free.cpu.value, requests.cpu.value) || over(free.memory.value, requests.memory.value) ||
          over(free.pods, requests.pods) ||
          std::any_of(free.extendedAll().begin(), free.extendedAll().end(), [&](const auto& each) {
-           const std::int64_t unsaid = model::isOneANode(each.first) ? 1 : 0;
-           return over(each.second + unsaid, requests.extended(each.first));
+           const std::int64_t uncounted = model::isOnePerNode(each.first) ? 1 : 0;
+           return over(each.second + uncounted, requests.extended(each.first));
          });
 }
 
@@ -124,10 +124,10 @@ void Invariants::checkGang(const model::Uid& uid) {
     partlySince_.erase(uid);
     return;
   }
-  const auto letGo = std::count_if(members->second.begin(), members->second.end(), [](const auto& each) {
+  const auto released = std::count_if(members->second.begin(), members->second.end(), [](const auto& each) {
     return !each.second->gangGated && !each.second->terminating && !each.second->finished();
   });
-  if (letGo == 0 || letGo >= wanted(**found)) {
+  if (released == 0 || released >= wanted(**found)) {
     partlySince_.erase(uid);
     return;
   }

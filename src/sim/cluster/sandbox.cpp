@@ -131,10 +131,10 @@ base::Result<bool> runSandbox(const SandboxOptions& options,
     return base::fail(added.error());
 
   SandboxStory story(cluster.observer(), cluster.loop(), print, options.colours);
-  story.tell("cluster",
-             fmt::format("{} nodes in {} racks, {} GPUs, time x {}", options.nodes, (options.nodes + 3) / 4,
-                         options.nodes * options.gpus, options.speed),
-             "1");
+  story.printLine("cluster",
+                  fmt::format("{} nodes in {} racks, {} GPUs, time x {}", options.nodes,
+                              (options.nodes + 3) / 4, options.nodes * options.gpus, options.speed),
+                  "1");
   cluster.startOperator();
   Pace pace(cluster, options.speed);
   const auto never = [] { return false; };
@@ -145,7 +145,7 @@ base::Result<bool> runSandbox(const SandboxOptions& options,
   const auto settled = [&] { return story.settled(); };
   pace.run(settled, options.once ? cluster.loop().now() + options.timeout : base::Instant::max());
   if (!story.settled())
-    story.tell("sandbox", fmt::format("giving up after {} s", options.timeout.count()), "31");
+    story.printLine("sandbox", fmt::format("giving up after {} s", options.timeout.count()), "31");
   const bool good = story.summary();
   for (const std::string& each : cluster.invariants().violations()) print("broken invariant: " + each);
   return !options.once || (good && cluster.invariants().violations().empty());

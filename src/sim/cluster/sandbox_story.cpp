@@ -51,71 +51,73 @@ SandboxStory::SandboxStory(ClusterObserver& observer, base::Executor& executor, 
 
 double SandboxStory::seconds(base::Instant::duration span) { return static_cast<double>(span.count()) / 1e6; }
 
-void SandboxStory::tell(std::string_view who, std::string_view text, std::string_view colour) {
+void SandboxStory::printLine(std::string_view subject, std::string_view text, std::string_view colour) {
   const std::string line =
-      fmt::format("{:7.1f}s  {:<19} {}", seconds(executor_.now().time_since_epoch()), who, text);
+      fmt::format("{:7.1f}s  {:<19} {}", seconds(executor_.now().time_since_epoch()), subject, text);
   print_(colours_ && !colour.empty() ? fmt::format("\033[{}m{}\033[0m", colour, line) : line);
 }
 
 void SandboxStory::submitted(const model::ObjectKey& key, std::string expected, std::string_view source) {
   const JobPtr job = observer_.cache().jobs.find(key);
   if (!job) return;
-  Told& told = jobs_[key];
-  told.expected = std::move(expected);
-  told.submitted = executor_.now();
-  tell(key.name, fmt::format("submitted from {}: {}", source, shapeOf(*job)), "1");
+  PrintedJob& printed = jobs_[key];
+  printed.expected = std::move(expected);
+  printed.submitted = executor_.now();
+  printLine(key.name, fmt::format("submitted from {}: {}", source, shapeOf(*job)), "1");
 }
 
 bool SandboxStory::settled() const {
   return std::all_of(jobs_.begin(), jobs_.end(), [](const auto& each) {
-    const Told& told = each.second;
-    const bool staysAsItIs = !told.expected.empty() && !isEnd(told.expected) && told.phase == told.expected;
-    return isEnd(told.phase) || staysAsItIs;
+    const PrintedJob& printed = each.second;
+    const bool staysAsItIs =
+        !printed.expected.empty() && !isEnd(printed.expected) && printed.phase == printed.expected;
+    return isEnd(printed.phase) || staysAsItIs;
   });
 }
 
 void SandboxStory::jobChanged(const JobPtr& job) {
   const auto found = jobs_.find(job->key);
   if (found == jobs_.end() || found->second.ended) return;
-  Told& told = found->second;
-  waits(told, *job);
-  if (job->status.phase.empty() || job->status.phase == told.phase) return;
-  told.phase = job->status.phase;
-  phaseChanged(told, *job);
+  PrintedJob& printed = found->second;
+  waits(printed, *job);
+  if (job->status.phase.empty() || job->status.phase == printed.phase) return;
+  printed.phase = job->status.phase;
+  phaseChanged(printed, *job);
 }
 
-void SandboxStory::waits(Told& told, const model::Job& job) {
+void SandboxStory::waits(PrintedJob& printed, const model::Job& job) {
   const auto& pending = job.status.pending;
   if (!pending) return;
-  const std::string reason(pending->reasonWord());
-  told.waitedFor = reason;
-  if (told.reason == reason && told.message == pending->message) return;
-  if (told.reason == reason && executor_.now() - told.toldWait < kMessageEvery) return;
-  told.reason = reason;
-  told.message = pending->message;
-  told.toldWait = executor_.now();
-  tell(job.key.name, fmt::format("waits ({}): {}", reason, pending->message), "33");
+  const std::string reason(pending->reasonText());
+  printed.waitedFor = reason;
+  if (printed.reason == reason && printed.message == pending->message) return;
+  if (printed.reason == reason && executor_.now() - printed.printedWait < kMessageEvery) return;
+  printed.reason = reason;
+  printed.message = pending->message;
+  printed.printedWait = executor_.now();
+  printLine(job.key.name, fmt::format("waits ({}): {}", reason, pending->message), "33");
 }
 
-void SandboxStory::phaseChanged(Told& told, const model::Job& job) {
-  std::string text = told.phase;
-  std::string_view colour = colourOf(told.phase);
-  if (told.phase == "Running") {
-    if (!told.running) told.running = executor_.now();
-    if (!told.place.empty()) text += " on " + told.place;
-  } else if (isEnd(told.phase)) {
-    told.ended = executor_.now();
+void SandboxStory::phaseChanged(PrintedJob& printed, const model::Job& job) {
+  std::string text = printed.phase;
+  std::string_view colour = colourOf(printed.phase);
+  if (printed.phase == "Running") {
+    if (!printed.running) printed.running = executor_.now();
+    if (!printed.place.empty()) text += " on " + printed.place;
+  } else if (isEnd(printed.phase)) {
+    printed.ended = executor_.now();
     for (const model::Condition& condition : job.status.conditions) {
-      if (condition.type == told.phase && !condition.message.empty()) text += " (" + condition.message + ")";
+      if (condition.type == printed.phase && !condition.message.empty())
+        text += " (" + condition.message + ")";
     }
-    if (!told.expected.empty() && told.phase != told.expected) {
-      text += fmt::format(", but {} was expected", told.expected);
-    } else if (told.phase == "Failed" && told.expected == "Failed") {
+    if (!printed.expected.empty() && printed.phase != printed.expected) {
+      text += fmt::format(", but {} was expected", printed.expected);
+    } else if (printed.phase == "Failed" && printed.expected == "Failed") {
       text += ", as it should";
       colour = "32";
     }
   }
-  tell(job.key.name, text, colour);
+  printLine(job.key.name, text, colour);
 }
 
 void SandboxStory::podChanged(const PodPtr& before, const PodPtr& after) {
@@ -125,24 +127,24 @@ void SandboxStory::podChanged(const PodPtr& before, const PodPtr& after) {
   const auto found = jobs_.find(key);
   const JobPtr job = observer_.cache().jobs.find(key);
   if (found == jobs_.end() || !job) return;
-  Told& told = found->second;
-  if (told.epoch != after->member->epoch) {
-    told.epoch = after->member->epoch;
-    told.bound.clear();
-    told.nodes.clear();
-    told.firstBound = executor_.now();
+  PrintedJob& printed = found->second;
+  if (printed.epoch != after->member->epoch) {
+    printed.epoch = after->member->epoch;
+    printed.bound.clear();
+    printed.nodes.clear();
+    printed.firstBound = executor_.now();
   }
-  told.bound.insert(after->key.name);
-  told.nodes.insert(after->node);
-  if (told.bound.size() != static_cast<std::size_t>(model::gangMembers(*job))) return;
-  told.place = placeOf(told.nodes);
+  printed.bound.insert(after->key.name);
+  printed.nodes.insert(after->node);
+  if (printed.bound.size() != static_cast<std::size_t>(model::gangMembers(*job))) return;
+  printed.place = placeOf(printed.nodes);
   const std::string together =
-      told.bound.size() > 1
-          ? fmt::format(", all within {:.2f} s", seconds(executor_.now() - *told.firstBound))
+      printed.bound.size() > 1
+          ? fmt::format(", all within {:.2f} s", seconds(executor_.now() - *printed.firstBound))
           : "";
-  tell(key.name,
-       fmt::format("placed: {} on {}{}", plural(static_cast<std::int64_t>(told.bound.size()), "pod"),
-                   told.place, together));
+  printLine(key.name,
+            fmt::format("placed: {} on {}{}", plural(static_cast<std::int64_t>(printed.bound.size()), "pod"),
+                        printed.place, together));
 }
 
 std::string SandboxStory::placeOf(const std::set<model::NodeName>& nodes) const {
@@ -162,16 +164,18 @@ bool SandboxStory::summary() {
   print_("");
   print_(fmt::format("{:<20}{:<11}{:<11}{:>9}{:>9}  {}", "JOB", "SHOULD BE", "IS", "WAITED", "RAN", "PLACE"));
   bool good = true;
-  for (const auto& [key, told] : jobs_) {
-    const bool met = told.expected.empty() || told.phase == told.expected;
+  for (const auto& [key, printed] : jobs_) {
+    const bool met = printed.expected.empty() || printed.phase == printed.expected;
     good = good && met;
     const std::string waited =
-        told.running ? fmt::format("{:.1f}s", seconds(*told.running - told.submitted)) : "-";
-    const std::string ran =
-        told.running && told.ended ? fmt::format("{:.1f}s", seconds(*told.ended - *told.running)) : "-";
-    const std::string line = fmt::format(
-        "{:<20}{:<11}{:<11}{:>9}{:>9}  {}", key.name, told.expected.empty() ? "-" : told.expected,
-        told.phase.empty() ? "-" : told.phase, waited, ran, told.place.empty() ? told.waitedFor : told.place);
+        printed.running ? fmt::format("{:.1f}s", seconds(*printed.running - printed.submitted)) : "-";
+    const std::string ran = printed.running && printed.ended
+                                ? fmt::format("{:.1f}s", seconds(*printed.ended - *printed.running))
+                                : "-";
+    const std::string line = fmt::format("{:<20}{:<11}{:<11}{:>9}{:>9}  {}", key.name,
+                                         printed.expected.empty() ? "-" : printed.expected,
+                                         printed.phase.empty() ? "-" : printed.phase, waited, ran,
+                                         printed.place.empty() ? printed.waitedFor : printed.place);
     print_(colours_ && !met ? fmt::format("\033[31m{}\033[0m", line) : line);
   }
   return good;

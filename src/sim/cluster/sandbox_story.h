@@ -27,7 +27,7 @@ class SandboxStory {
   // Registers its listeners at once; `observer` must be started later.
   SandboxStory(ClusterObserver& observer, base::Executor& executor, Print print, bool colours);
 
-  void tell(std::string_view who, std::string_view text, std::string_view colour = "");
+  void printLine(std::string_view subject, std::string_view text, std::string_view colour = "");
   // Announces a new job. `expected` is the phase that it should end with; empty if there is none.
   void submitted(const model::ObjectKey& job, std::string expected, std::string_view source);
   // Returns true if every job has ended, or has reached the phase that it should stay in.
@@ -38,13 +38,13 @@ class SandboxStory {
  private:
   using JobPtr = std::shared_ptr<const model::Job>;
   using PodPtr = std::shared_ptr<const model::Pod>;
-  struct Told {
+  struct PrintedJob {
     std::string expected;
     std::string phase;
     std::string reason;  // of the last message about why it is pending
     std::string message;
     std::string waitedFor;
-    base::Instant toldWait{};
+    base::Instant printedWait{};
     base::Instant submitted{};
     std::optional<base::Instant> firstBound;
     std::optional<base::Instant> running;
@@ -57,8 +57,8 @@ class SandboxStory {
 
   void jobChanged(const JobPtr& job);
   void podChanged(const PodPtr& before, const PodPtr& after);
-  void phaseChanged(Told& told, const model::Job& job);
-  void waits(Told& told, const model::Job& job);
+  void phaseChanged(PrintedJob& printed, const model::Job& job);
+  void waits(PrintedJob& printed, const model::Job& job);
   [[nodiscard]] std::string placeOf(const std::set<model::NodeName>& nodes) const;
   [[nodiscard]] static double seconds(base::Instant::duration span);
 
@@ -66,7 +66,7 @@ class SandboxStory {
   base::Executor& executor_;
   Print print_;
   bool colours_;
-  std::map<model::ObjectKey, Told> jobs_;
+  std::map<model::ObjectKey, PrintedJob> jobs_;
 };
 
 }  // namespace trainyard::sim

@@ -50,9 +50,9 @@ std::optional<std::chrono::seconds> readToleration(JsonValue pod) {
 bool readDismissed(JsonValue pod, const model::Pod& member) {
   const std::string text = textAt(pod, {"metadata", "annotations", model::kMembershipAnnotation});
   if (text.empty() || !member.member) return false;
-  const auto told = codec::JsonDocument::parse(text);
-  return told && textAt(told->root(), {"role"}) == member.member->role &&
-         member.member->index >= told->root().find("size").integer().value_or(INT64_MAX);
+  const auto membership = codec::JsonDocument::parse(text);
+  return membership && textAt(membership->root(), {"role"}) == member.member->role &&
+         member.member->index >= membership->root().find("size").integer().value_or(INT64_MAX);
 }
 
 base::Result<void> readAnnotations(JsonValue pod, KubeletPod& result) {

@@ -24,10 +24,10 @@ class SchedulingQueue {
   // What a failed pod waits for.
   enum class Waits {
     kBackoffOnly,  // an error: retried after the back-off
-    kForRoom,      // no node passed: a new node or a deleted pod may help
+    kForCapacity,  // no node passed: a new node or a deleted pod may help
     kForAnything,  // an extender refused a node, for reasons of its own
   };
-  enum class Event { kRoom, kOther };
+  enum class Event { kCapacity, kOther };
 
   explicit SchedulingQueue(SchedulingQueueTimes times = {}) : times_(times) {}
 
@@ -51,7 +51,7 @@ class SchedulingQueue {
   enum class Place { kActive, kBackoff, kUnschedulable, kTaken };
   struct Entry {
     Place place = Place::kActive;
-    Waits waits = Waits::kForRoom;
+    Waits waits = Waits::kForCapacity;
     int priority = 0;
     std::uint64_t order = 0;  // of its first addition
     int attempts = 0;

@@ -8,7 +8,7 @@
 #include "codec/node.h"
 #include "codec/pod.h"
 #include "core/ledger/fit.h"
-#include "model/one_a_node.h"
+#include "model/one_per_node.h"
 #include "sim/api/json.h"
 #include "sim/nodes/read_json.h"
 
@@ -42,7 +42,7 @@ std::vector<std::string> insufficient(model::Resources free, const model::Resour
     texts.emplace_back("Insufficient ephemeral-storage");
   }
   for (const auto& [name, amount] : wanted.extendedAll()) {
-    if (model::isOneANode(name)) {
+    if (model::isOnePerNode(name)) {
       if (free.extended(name) + 1 >= amount) continue;
       const bool port = name.starts_with(model::kHostPortPrefix);
       texts.emplace_back(port ? "node(s) didn't have free ports for the requested pod ports"
@@ -105,7 +105,7 @@ Scheduler::Scheduler(SchedulerOptions options, Dependencies dependencies)
   add(kube::kNodes, nodes_);
   add(kube::kPods, pods_);
   nodes_.onChange([this](const auto&, const auto&) {
-    queue_.happened(SchedulingQueue::Event::kRoom, deps_.executor.now());
+    queue_.happened(SchedulingQueue::Event::kCapacity, deps_.executor.now());
     wake();
   });
   pods_.onChange([this](const PodPtr& before, const PodPtr& after) { podChanged(before, after); });
@@ -134,10 +134,10 @@ void Scheduler::podChanged(const PodPtr& before, const PodPtr& after) {
   }
   countUsed(before, after);
   queuePod(before, after);
-  const bool roomAppeared = before && counts(*before) && (!after || !counts(*after));
+  const bool capacityAppeared = before && counts(*before) && (!after || !counts(*after));
   const bool assigned = (before && before->pod.bound()) || (after && after->pod.bound());
-  if (roomAppeared) {
-    queue_.happened(SchedulingQueue::Event::kRoom, deps_.executor.now());
+  if (capacityAppeared) {
+    queue_.happened(SchedulingQueue::Event::kCapacity, deps_.executor.now());
   } else if (assigned) {
     queue_.happened(SchedulingQueue::Event::kOther, deps_.executor.now());
   }
@@ -300,9 +300,10 @@ void Scheduler::bindingFailed(const PodPtr& pod, const base::Error& error) {
 }
 
 void Scheduler::giveUp(const PodPtr& pod, const Search& search) {
-  queue_.failed(pod->pod.uid,
-                search.byExtender ? SchedulingQueue::Waits::kForAnything : SchedulingQueue::Waits::kForRoom,
-                deps_.executor.now());
+  queue_.failed(
+      pod->pod.uid,
+      search.byExtender ? SchedulingQueue::Waits::kForAnything : SchedulingQueue::Waits::kForCapacity,
+      deps_.executor.now());
   reportCondition(pod, "Unschedulable", failureMessage(search.total, search.refusals));
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("what would start now starts so, and nothing is written for the asking
   CHECK(world->snapshot().pods.empty());
   world.submit(yaml);
   REQUIRE(world.waitPhase("bert", "Running"));
-  CHECK(world.job("bert")->status.gang.placed->assignments == answer.places);
+  CHECK(world.job("bert")->status.gang.placed->assignments == answer.assignments);
 }
 
 TEST_CASE("whom it would stop is stopped for it") {
@@ -154,7 +154,7 @@ value: 1000
   CHECK(answer.stops[0].lostGpuSeconds >= 16 * 89);
   world.submit(yaml);
   REQUIRE(world.waitPhase("high", "Running"));
-  CHECK(world.job("high")->status.gang.placed->assignments == answer.places);
+  CHECK(world.job("high")->status.gang.placed->assignments == answer.assignments);
   CHECK(world.job("low")->status.preemptions.count == 1);
 }
 
@@ -187,14 +187,14 @@ TEST_CASE("whom it would move is moved for it") {
   CHECK(answer.outcome == Outcome::kStarts);
   REQUIRE(answer.stops.size() == 1);
   CHECK(answer.stops[0].job->key.name == "gang");
-  const std::string there = answer.places.front().node.str() == "n0000" ? "node n0001" : "node n0000";
+  const std::string there = answer.assignments.front().node.str() == "n0000" ? "node n0001" : "node n0000";
   CHECK(answer.stops[0].goesTo == there);
   CHECK(cli::simulationText(*simulation).find("restarts on " + there) != std::string::npos);
   CHECK(operator_::simulationJson(*simulation).find("\"goesTo\":\"" + there) != std::string::npos);
 
   world.submit(yaml);
   REQUIRE(world.waitPhase("whole", "Running"));
-  CHECK(world.job("whole")->status.gang.placed->assignments == answer.places);
+  CHECK(world.job("whole")->status.gang.placed->assignments == answer.assignments);
   REQUIRE(world.waitPhase("gang", "Running"));
 }
 

@@ -23,7 +23,7 @@ namespace limits = model::limits;
 
 namespace {
 
-constexpr std::size_t kMostNames = limits::kResourceNames;
+constexpr std::size_t kMaxNames = limits::kResourceNames;
 
 // Formats "x.io/r0":"1","x.io/r1":"1" and so on.
 std::string amounts(int count, std::string_view domain = "x.io") {
@@ -77,7 +77,7 @@ TEST_CASE("a template with 45,000 resources is refused by reason, and none of th
       job.specError ==
       "spec.roles[worker].template.spec.containers[0].resources.limits: has 45000 resources: at most 64 are "
       "allowed");
-  CHECK(namesOf(job) <= kMostNames + 1);
+  CHECK(namesOf(job) <= kMaxNames + 1);
   CHECK(job.spec.roles.at(0).templateJson.capacity() < 100);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("names that are spread over many containers are counted together") {
   CHECK(job.specError ==
         "spec.roles[worker].template.spec: must not ask for more than 32 extended resources, host ports and "
         "terms of required anti-affinity together");
-  CHECK(namesOf(job) <= kMostNames + 1);
+  CHECK(namesOf(job) <= kMaxNames + 1);
 }
 
 TEST_CASE("as many names as are counted are fine, one more is not") {
@@ -106,7 +106,7 @@ TEST_CASE("host ports and anti-affinity count as names, and long selectors becom
   const model::Job wide =
       decoded(jobOf(fmt::format(R"({{"containers":[{{"name":"c","ports":[{}]}}]}})", ports)));
   CHECK_THAT(wide.specError, Catch::Contains("host ports"));
-  CHECK(namesOf(wide) <= kMostNames);
+  CHECK(namesOf(wide) <= kMaxNames);
 
   std::string terms;
   for (int i = 0; i < 2'000; ++i) {
@@ -122,7 +122,7 @@ TEST_CASE("host ports and anti-affinity count as names, and long selectors becom
   };
   const model::Job many = decoded(jobOf(apart(terms)));
   CHECK_FALSE(many.specError.empty());
-  CHECK(namesOf(many) <= kMostNames);
+  CHECK(namesOf(many) <= kMaxNames);
 
   const auto selecting = [&](const std::string& value) {
     return apart(fmt::format(
@@ -147,13 +147,13 @@ TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs a
   const auto pod = codec::decodePod(podOf(spec));
   REQUIRE(pod);
   CHECK(pod->shape.requests.gpus() == 8);
-  CHECK(pod->shape.requests.extendedAll().size() == kMostNames + 1);
+  CHECK(pod->shape.requests.extendedAll().size() == kMaxNames + 1);
   CHECK(pod->uncountedResources > 0);
   // Requests and limits with the same names are compared with each other.
   const std::string twice =
       fmt::format(R"({{"containers":[{{"name":"c","resources":{{"limits":{{{0}}},"requests":{{{0}}}}}}}]}})",
                   amounts(22'000));
-  CHECK(codec::decodePod(podOf(twice))->shape.requests.extendedAll().size() == kMostNames);
+  CHECK(codec::decodePod(podOf(twice))->shape.requests.extendedAll().size() == kMaxNames);
   CHECK(codec::decodePod(podOf(R"({"containers":[{"name":"c"}]})"))->uncountedResources == 0);
 }
 
@@ -173,7 +173,7 @@ TEST_CASE("of a node that offers too many resources few are counted, and its GPU
       R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"cpu":"8",{},"nvidia.com/gpu":"8"}}}}}})",
       amounts(20'000)));
   REQUIRE(node);
-  CHECK(node->allocatable.extendedAll().size() == kMostNames + 1);
+  CHECK(node->allocatable.extendedAll().size() == kMaxNames + 1);
   CHECK(node->allocatable.gpus() == 8);
   CHECK(node->allocatable.cpu.value == 8000);
   CHECK(node->uncountedResources == 20'000 - 32);
@@ -428,12 +428,12 @@ TEST_CASE("what the API server says at length is cut, between two characters") {
       codec::errorFromStatus({.code = 422, .reason = "Invalid", .message = message}, "POST /x");
   CHECK(error.message.size() < 9'000);
   CHECK(codec::JsonDocument::parse(fmt::format(R"(["{}"])", error.message)));
-  CHECK_THAT(std::string(codec::saidBy(error)), Catch::StartsWith("spec.containers[0].name"));
+  CHECK_THAT(std::string(codec::serverMessage(error)), Catch::StartsWith("spec.containers[0].name"));
 
   codec::Event event{};
-  event.note = std::string(limits::kEventNote - 1, 'x') + "é";
+  event.note = std::string(limits::kMaxEventNote - 1, 'x') + "é";
   const std::string json = codec::encodeEvent(event);
   const auto written = codec::JsonDocument::parse(json);
   REQUIRE(written);
-  CHECK(written->root().find("note").string()->size() == limits::kEventNote - 1);
+  CHECK(written->root().find("note").string()->size() == limits::kMaxEventNote - 1);
 }

@@ -297,7 +297,7 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
   CHECK(job.status.pending->message == "m");
   // The reason of the newer version is kept.
   CHECK(job.status.pending->reason == model::PendingReason::kOther);
-  CHECK(job.status.pending->reasonWord() == "WaitingForGodot");
+  CHECK(job.status.pending->reasonText() == "WaitingForGodot");
   CHECK_THAT(codec::encodeJobStatus(job.status), Catch::Contains(R"("reason":"WaitingForGodot")"));
   CHECK(job.status.conditions.at(0).status == model::ConditionStatus::kUnknown);
 }

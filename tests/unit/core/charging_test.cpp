@@ -151,7 +151,7 @@ TEST_CASE(
   bert.spec.priorityClassName = "high";
   const model::Snapshot snapshot =
       twoNodes().priorityClass("high", 1'000).add(queue("a")).add(bert).add(podOf(bert, "n1"));
-  CHECK(stoppable(bert));
+  CHECK(preemptibleNow(bert));
   CHECK(Priorities(snapshot).of(bert) == 5);
   const QueueTree tree(snapshot);
   CHECK(tree.node(tree.queueOf(bert)).nonPreemptible[0] == 0);
@@ -521,7 +521,7 @@ TEST_CASE("what a queue has placed and waiting includes the queues below it") {
                                     .add(running("team"))
                                     .add(podOf(running("team"), "n1"))
                                     .add(job("ml/next").role("worker", 2, gpus(8)).queue("team"))));
-  for (const QueueNews& each : plan.queues) {
+  for (const QueueStatusUpdate& each : plan.queues) {
     CHECK(each.status.placed == 1);
     CHECK(each.status.waiting == 1);
   }

@@ -45,7 +45,7 @@ std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
   cache.begin(snapshot);
   core::Ledger& ledger = cache.ledger();
   core::QueueTree queues(snapshot);
-  std::vector<core::WaitingJob> asking;
+  std::vector<core::SchedulableJob> asking;
   for (const auto& each : snapshot.jobs) {
     if (!each->status.gang.placed && !each->status.gang.proposal) asking.push_back({each});
   }
@@ -57,7 +57,7 @@ std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
                                                   .cache = cache.schedule(),
                                                   .reservedSince = cache.reservedSince(),
                                                   .waiting = std::move(asking),
-                                                  .mostStartingMembers = 1'000});
+                                                  .maxStartingMembers = 1'000});
   CHECK(schedule.changes.empty());
   for (std::size_t i = 0; i < before.size(); ++i) CHECK(ledger.nodes()[i].free == before[i].free);
   std::map<std::string, std::int64_t> starts;
@@ -114,12 +114,12 @@ TEST_CASE("what a victim leaves is its claimant's, until that one ends") {
   model::Job victim = running("victim", "n1", 5'000);
   const model::Pod held = pod("").memberOf(victim, "worker", 0).gpus(8).on("n1");
   victim.status.gang.proposal.emplace().kind = model::ProposalKind::kRestart;
-  model::Job claimant = job("claimant")
-                            .role("worker", 1, gpus(6))
-                            .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                            .victim(held);
-  claimant.spec.estimatedDuration = seconds(400);
-  SnapshotBuilder claimed = nodes(2).add(victim).add(held).add(claimant).add(running("b", "n2", 9'000));
+  model::Job preemptor = job("claimant")
+                             .role("worker", 1, gpus(6))
+                             .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                             .victim(held);
+  preemptor.spec.estimatedDuration = seconds(400);
+  SnapshotBuilder claimed = nodes(2).add(victim).add(held).add(preemptor).add(running("b", "n2", 9'000));
   using Starts = std::map<std::string, std::int64_t>;
   SECTION("who wants the node whole waits for both") {
     CHECK(told(claimed.add(waiting("whole", 1, 1))) == Starts{{"whole", kNow + 400}});

@@ -258,14 +258,14 @@ TEST_CASE("with scope Pod the others run on while what failed waits for its next
   scene.job().status = *waits.status;
 
   scene.now = 110;
-  const JobDecision anew = scene.decide(FailureClass::kConnectionLost);
-  REQUIRE(anew.status);
-  REQUIRE(anew.status->gang.proposal);
-  CHECK(anew.status->gang.proposal->kind == model::ProposalKind::kReplace);
-  REQUIRE(anew.status->gang.proposal->add.size() == 1);
-  CHECK(anew.status->gang.proposal->add.front().indices.str() == "1");
-  CHECK(anew.status->restarts == paused.status->restarts);
-  scene.job().status = *anew.status;
+  const JobDecision byRestart = scene.decide(FailureClass::kConnectionLost);
+  REQUIRE(byRestart.status);
+  REQUIRE(byRestart.status->gang.proposal);
+  CHECK(byRestart.status->gang.proposal->kind == model::ProposalKind::kReplace);
+  REQUIRE(byRestart.status->gang.proposal->add.size() == 1);
+  CHECK(byRestart.status->gang.proposal->add.front().indices.str() == "1");
+  CHECK(byRestart.status->restarts == paused.status->restarts);
+  scene.job().status = *byRestart.status;
   CHECK_FALSE(mergeProposal(scene.job()).backoff);
 }
 

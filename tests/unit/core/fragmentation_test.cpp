@@ -15,13 +15,14 @@ namespace {
 TaskShape whole(std::int64_t devices, std::int64_t cpu = 1) { return {cpu, 1, devices, kWholeDevice, 0}; }
 TaskShape part(std::int64_t milli) { return {1, 1, 1, milli, 0}; }
 
-DeviceRoom room(std::int64_t wholeDevices, std::vector<std::int64_t> shared = {}, std::int64_t cpu = 100) {
-  DeviceRoom made{cpu, 100, 1, wholeDevices, {}, shared.size()};
+DeviceCapacity capacity(std::int64_t wholeDevices, std::vector<std::int64_t> shared = {},
+                        std::int64_t cpu = 100) {
+  DeviceCapacity made{cpu, 100, 1, wholeDevices, {}, shared.size()};
   std::copy(shared.begin(), shared.end(), made.shared.begin());
   return made;
 }
 
-std::int64_t paper(const DeviceRoom& node, const TaskShape& task) {
+std::int64_t paper(const DeviceCapacity& node, const TaskShape& task) {
   return unusable(node, task, FragmentMeasure::kFirstTask);
 }
 
@@ -29,45 +30,45 @@ std::int64_t paper(const DeviceRoom& node, const TaskShape& task) {
 
 TEST_CASE(
     "free devices are of no use to a task that does not fit, and what is left of one to a larger part") {
-  CHECK(paper(room(3), whole(4)) == 3000);
-  CHECK(paper(room(3), whole(2)) == 0);
-  CHECK(paper(room(3, {400, 700}), whole(2)) == 1100);
-  CHECK(paper(room(0, {400, 700}), part(500)) == 400);
-  CHECK(paper(room(0, {400, 700}), part(800)) == 1100);
-  CHECK(paper(room(1, {400}), part(800)) == 400);
+  CHECK(paper(capacity(3), whole(4)) == 3000);
+  CHECK(paper(capacity(3), whole(2)) == 0);
+  CHECK(paper(capacity(3, {400, 700}), whole(2)) == 1100);
+  CHECK(paper(capacity(0, {400, 700}), part(500)) == 400);
+  CHECK(paper(capacity(0, {400, 700}), part(800)) == 1100);
+  CHECK(paper(capacity(1, {400}), part(800)) == 400);
   // Devices without enough cpu to use them.
-  CHECK(paper(room(3, {}, 4), whole(1, 8)) == 3000);
+  CHECK(paper(capacity(3, {}, 4), whole(1, 8)) == 3000);
 }
 
 TEST_CASE(
     "our measure also counts devices that cpu and memory could not feed, were they used by such tasks") {
-  const auto ours = [](const DeviceRoom& node, const TaskShape& task) {
+  const auto ours = [](const DeviceCapacity& node, const TaskShape& task) {
     return unusable(node, task, FragmentMeasure::kFed);
   };
   // One task of 4 cores fits into 7; two of them can use two of eight devices.
-  CHECK(paper(room(8, {}, 7), whole(1, 4)) == 0);
-  CHECK(ours(room(8, {}, 7), whole(1, 4)) == 6000);
-  CHECK(ours(room(8, {}, 16), whole(1, 4)) == 0);
-  CHECK(ours(room(8, {}, 7), whole(4, 4)) == 0);
+  CHECK(paper(capacity(8, {}, 7), whole(1, 4)) == 0);
+  CHECK(ours(capacity(8, {}, 7), whole(1, 4)) == 6000);
+  CHECK(ours(capacity(8, {}, 16), whole(1, 4)) == 0);
+  CHECK(ours(capacity(8, {}, 7), whole(4, 4)) == 0);
   CHECK(ours({100, 7, 1, 8, {}, 0}, {0, 4, 1, kWholeDevice, 0}) == 6000);
   // Never less than the paper's value.
-  CHECK(ours(room(1, {400}), part(800)) == 400);
-  CHECK(ours(room(3), whole(4)) == 3000);
-  CHECK(ours(room(0), whole(0)) == 0);
-  CHECK(ours(room(8, {}, 7), {0, 0, 1, kWholeDevice, 0}) == 0);
+  CHECK(ours(capacity(1, {400}), part(800)) == 400);
+  CHECK(ours(capacity(3), whole(4)) == 3000);
+  CHECK(ours(capacity(0), whole(0)) == 0);
+  CHECK(ours(capacity(8, {}, 7), {0, 0, 1, kWholeDevice, 0}) == 0);
 }
 
 TEST_CASE("a task for other models of GPU does not fit") {
   TaskShape task = whole(1);
   task.models = 6;
-  CHECK_FALSE(room(8).fits(task));
+  CHECK_FALSE(capacity(8).fits(task));
   task.models = 5;
-  CHECK(room(8).fits(task));
-  CHECK(room(8).fits({1, 1, 0, kWholeDevice, 2}));
+  CHECK(capacity(8).fits(task));
+  CHECK(capacity(8).fits({1, 1, 0, kWholeDevice, 2}));
 }
 
 TEST_CASE("taking a part opens a device or narrows an open one") {
-  DeviceRoom node = room(2);
+  DeviceCapacity node = capacity(2);
   node.take(part(300));
   CHECK(node.whole == 1);
   CHECK(node.deviceAmount() == 1700);
@@ -89,17 +90,17 @@ TEST_CASE("the mix weighs its kinds, each kind once, and knows none without devi
   mix.add(whole(0), 1000);
   mix.add(whole(2), 0);
   REQUIRE(mix.entries().size() == 2);
-  CHECK(fragmentation(room(3), mix) == 3 * 3000);
-  CHECK(fragmentation(room(4), mix) == 0);
-  CHECK(fragmentation(room(0), mix) == 0);
+  CHECK(fragmentation(capacity(3), mix) == 3 * 3000);
+  CHECK(fragmentation(capacity(4), mix) == 0);
+  CHECK(fragmentation(capacity(0), mix) == 0);
 }
 
 TEST_CASE("sums of absurd amounts stay at the end of their range") {
   JobMix mix;
   mix.add(whole(2), std::numeric_limits<std::int64_t>::max());
   mix.add(whole(3), std::numeric_limits<std::int64_t>::max());
-  CHECK(fragmentation(room(1), mix) == std::numeric_limits<std::int64_t>::max());
-  CHECK(fragmentation(room(std::numeric_limits<std::int64_t>::max(), {}, 0), mix) ==
+  CHECK(fragmentation(capacity(1), mix) == std::numeric_limits<std::int64_t>::max());
+  CHECK(fragmentation(capacity(std::numeric_limits<std::int64_t>::max(), {}, 0), mix) ==
         std::numeric_limits<std::int64_t>::max());
 }
 

@@ -550,67 +550,67 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
   proposal.emplace().kind = model::ProposalKind::kShrink;
   proposal->remove = places({1});
   proposal->movesFor = scene.bert.key;
-  const auto stepBeside = [&](const model::Job& other) {
+  const auto stepWithOther = [&](const model::Job& other) {
     scene.others = {other};
     return scene.step();
   };
   const auto reserves = [](const GangStep& step) {
     return step.record && step.record->proposal->phase == model::ProposalPhase::kReserved;
   };
-  const GangStep step = stepBeside(gang);
+  const GangStep step = stepWithOther(gang);
   CHECK_FALSE(step.record);
   CHECK_FALSE(step.evicts);
   CHECK(step.wakeAt == scene.bert.status.gang.proposal->deadline);
   scene.now = kDeadline;
-  REQUIRE(aborts(stepBeside(gang)));
-  CHECK(stepBeside(gang).record->backoff->reason ==
+  REQUIRE(aborts(stepWithOther(gang)));
+  CHECK(stepWithOther(gang).record->backoff->reason ==
         "the node of pod other/g-worker-1 was not released in time");
   scene.now = 10;
 
   SECTION("it has begun to shrink") {
     proposal->movesFor.reset();
     scene.told[gang.key].writing = true;
-    CHECK_FALSE(stepBeside(gang).record);
+    CHECK_FALSE(stepWithOther(gang).record);
     scene.told[gang.key].writing = false;
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("it waits again as a whole, or starts anew without it") {
     proposal->kind = model::ProposalKind::kRestart;
     proposal->remove = places({0, 1});
-    CHECK_FALSE(stepBeside(gang).record);
+    CHECK_FALSE(stepWithOther(gang).record);
     proposal->movesFor.reset();
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("nothing is written of it, or that it holds nothing any more is being written") {
     proposal.reset();
-    CHECK_FALSE(stepBeside(gang).record);
+    CHECK_FALSE(stepWithOther(gang).record);
     gang.status.gang.placed.reset();
     scene.told[gang.key].writing = true;
-    CHECK_FALSE(stepBeside(gang).record);
+    CHECK_FALSE(stepWithOther(gang).record);
     scene.told.clear();
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("to replace it was tried, and is given up") {
     proposal->kind = model::ProposalKind::kReplace;
     proposal->movesFor.reset();
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
     proposal->phase = model::ProposalPhase::kAborting;
-    CHECK_FALSE(stepBeside(gang).record);
+    CHECK_FALSE(stepWithOther(gang).record);
   }
   SECTION("it has done its work") {
     proposal.reset();
     gang.status.gang.placed->noteSucceeded("worker", 1);
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("it came back") {
     proposal.reset();
     scene.pods.push_back(pod("x").memberOf(gang, "worker", 1).uid("again").on("n1").gpus(8));
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("it is placed elsewhere by now") {
     proposal.reset();
     gang.status.gang.placed->assignments.front().node = model::NodeName("n2");
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
   SECTION("the gang is about to go, has ended, or is nobody's any more") {
     proposal.reset();
@@ -620,7 +620,7 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
     succeeded.type = model::conditions::kSucceeded;
     succeeded.status = which == 1 ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
     if (which == 2) gang.spec.run.managedBy = "somebody.else/controller";
-    CHECK(reserves(stepBeside(gang)));
+    CHECK(reserves(stepWithOther(gang)));
   }
 }
 

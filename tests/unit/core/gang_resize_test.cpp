@@ -88,21 +88,21 @@ bool aborts(const GangStep& step) {
 
 TEST_CASE("how a job gets another size follows from its framework and its checkpoints") {
   model::Job bert = runningPair();
-  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kNotified);
   bert.spec.checkpoint->mode = model::CheckpointMode::kLauncher;
-  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kNotified);
   bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
-  CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kDiscovered);
   bert.spec.framework = model::Framework::kHorovod;
-  CHECK(resizeWay(bert.spec) == ResizeWay::kTold);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kNotified);
   bert.spec.framework = model::Framework::kJax;
-  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kByRestart);
   bert.spec.framework = model::Framework::kTensorFlow;
-  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kByRestart);
   bert.spec.roles.emplace_back().name = "ps";
-  CHECK(resizeWay(bert.spec) == ResizeWay::kFound);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kDiscovered);
   bert.spec.elastic->role = "ps";
-  CHECK(resizeWay(bert.spec) == ResizeWay::kAnew);
+  CHECK(resizeMethod(bert.spec) == ResizeMethod::kByRestart);
 }
 
 TEST_CASE("before a lost member is replaced those that stay are told, of the epoch of whoever comes") {
@@ -114,14 +114,14 @@ TEST_CASE("before a lost member is replaced those that stay are told, of the epo
   CHECK(model::membershipOf(scene.bert) == model::Membership{2, "worker", 2});
   const GangStep telling = scene.step();
   CHECK_FALSE(telling.record);
-  CHECK(countActions<TellMember>(telling) == 1);
-  scene.feedback.membersTold = true;
+  CHECK(countActions<NotifyMember>(telling) == 1);
+  scene.feedback.membersNotified = true;
   REQUIRE(scene.step().record);
   CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kReserved);
   // A job that asks Kubernetes for its peers gets no membership.
-  scene.feedback.membersTold = false;
+  scene.feedback.membersNotified = false;
   scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
-  CHECK(countActions<TellMember>(scene.step()) == 0);
+  CHECK(countActions<NotifyMember>(scene.step()) == 0);
 }
 
 TEST_CASE("a gang grows: its members join, then those that run are told, then it has the new size") {
@@ -136,13 +136,13 @@ TEST_CASE("a gang grows: its members join, then those that run are told, then it
   scene.bert.status.gang = *bound.record;
   const GangStep telling = scene.step();
   CHECK_FALSE(telling.record);
-  CHECK(countActions<TellMember>(telling) == 2);
+  CHECK(countActions<NotifyMember>(telling) == 2);
 
   SECTION("also when one that joined is lost meanwhile: who has been told is not told otherwise") {
     scene.pods.pop_back();
     CHECK_FALSE(aborts(scene.step()));
   }
-  scene.feedback.membersTold = true;
+  scene.feedback.membersNotified = true;
   const GangStep merged = scene.step();
   REQUIRE(merged.record);
   CHECK_FALSE(merged.record->proposal);
@@ -174,9 +174,9 @@ TEST_CASE("a job that is deleted has grown without a word: whoever refuses the w
   scene.pods.push_back(scene.joining(2, 2));
   scene.pods.push_back(scene.joining(3, 2));
   scene.bert.status.gang.proposal->phase = model::ProposalPhase::kReleasing;
-  CHECK(countActions<TellMember>(scene.step()) == 2);
+  CHECK(countActions<NotifyMember>(scene.step()) == 2);
   scene.bert.spec.run.suspend = true;
-  CHECK(countActions<TellMember>(scene.step()) == 2);
+  CHECK(countActions<NotifyMember>(scene.step()) == 2);
   scene.bert.deleting = true;
   const GangStep step = scene.step();
   CHECK(step.actions.empty());
@@ -222,8 +222,8 @@ TEST_CASE("a gang keeps its size when it loses a member, fails or ends before th
 TEST_CASE("a gang shrinks: all are told, who leaves has its time, then it is deleted") {
   Scene scene;
   scene.shrink();
-  CHECK(countActions<TellMember>(scene.step()) == 2);
-  scene.feedback.membersTold = true;
+  CHECK(countActions<NotifyMember>(scene.step()) == 2);
+  scene.feedback.membersNotified = true;
   const GangStep waiting = scene.step();
   CHECK(waiting.actions.empty());
   CHECK(waiting.wakeAt == at(kNow + 30));
@@ -245,7 +245,7 @@ TEST_CASE("who leaves a job that finds out by itself is deleted at once") {
   scene.bert.spec.checkpoint.reset();
   scene.shrink();
   const GangStep step = scene.step();
-  CHECK(countActions<TellMember>(step) == 0);
+  CHECK(countActions<NotifyMember>(step) == 0);
   CHECK(countActions<DeletePod>(step) == 1);
 }
 
@@ -289,28 +289,28 @@ TEST_CASE("a job that cannot go on starts anew with the new size, keeping its pl
 
 TEST_CASE("members that shrink away for a claim are not deleted by the claimant") {
   Scene scene;
-  model::Job claimant = job("ml/claimant")
-                            .role("worker", 1, gpus(8))
-                            .proposes("n2", "worker", "0", model::ProposalPhase::kClaiming);
-  claimant.hasReleaseFinalizer = true;
-  claimant.status.gang.proposal->deadline = at(kNow + 1'000);
+  model::Job preemptor = job("ml/claimant")
+                             .role("worker", 1, gpus(8))
+                             .proposes("n2", "worker", "0", model::ProposalPhase::kClaiming);
+  preemptor.hasReleaseFinalizer = true;
+  preemptor.status.gang.proposal->deadline = at(kNow + 1'000);
   const model::Pod victim = scene.old(1);
-  claimant.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
+  preemptor.status.gang.proposal->victims = {{victim.key, victim.uid, victim.node}};
   const auto stepOf = [&] {
     SnapshotBuilder builder = cluster();
     for (const char* name : {"n1", "n2"}) builder.add(model::Node(node(name).gpus(8)));
     for (const auto& each : scene.pods) builder.add(each);
-    builder.add(model::Pod(pod("x").memberOf(claimant, "worker", 0).gpus(8).gated()));
-    const model::Snapshot world = builder.add(scene.bert).add(claimant).now(kNow).build();
+    builder.add(model::Pod(pod("x").memberOf(preemptor, "worker", 0).gpus(8).gated()));
+    const model::Snapshot world = builder.add(scene.bert).add(preemptor).now(kNow).build();
     const Ledger ledger(world);
     const GangContext context{world.now, &scene.settings, &ledger, &scene.feedback, &world.jobs, &world.pods};
-    return stepProposal(claimant, ledger.pods().of(claimant), context);
+    return stepProposal(preemptor, ledger.pods().of(preemptor), context);
   };
   const GangStep alone = stepOf();
   CHECK(alone.evicts);
   CHECK(countActions<DeletePod>(alone) == 1);
   scene.bert.status.gang = proposeShrink(scene.bert, lastMembers(scene.bert, elasticMembers(scene.bert) - 1),
-                                         claimant.key, scene.author());
+                                         preemptor.key, scene.author());
   CHECK_FALSE(resizeUnderWay(scene.bert.spec, scene.bert.status.gang));
   const GangStep beside = stepOf();
   CHECK(beside.evicts);
@@ -417,8 +417,8 @@ TEST_CASE("members that join keep to the level that their gang requires") {
 // The victims of a claim ended while it was in progress: it stands, and the victims' gang holds less.
 TEST_CASE("a gang that was to shrink for a claim gives those places up though it has failed meanwhile") {
   Scene scene;
-  const bool anew = GENERATE(false, true);
-  if (anew) {
+  const bool byRestart = GENERATE(false, true);
+  if (byRestart) {
     scene.bert.spec.framework = model::Framework::kJax;
     scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
   }
@@ -432,7 +432,7 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
   } else {
     scene.pods[1].phase = model::PodPhase::kSucceeded;
   }
-  CAPTURE(anew, end);
+  CAPTURE(byRestart, end);
   scene.bert.status.gang =
       proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
   const auto claim = [&] {
@@ -441,9 +441,9 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
         .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
         .victim(claimed);
   };
-  const auto proposalIn = [&](std::optional<model::Job> claimant) {
+  const auto proposalIn = [&](std::optional<model::Job> preemptor) {
     CycleInput input{.snapshot = scene.snapshot()};
-    if (claimant) input.snapshot.jobs.push_back(std::make_shared<const model::Job>(std::move(*claimant)));
+    if (preemptor) input.snapshot.jobs.push_back(std::make_shared<const model::Job>(std::move(*preemptor)));
     input.otherFeedback = scene.feedback;
     for (const JobDecision& each : cycle(input).decisions) {
       if (each.job->key == key("ml/bert") && each.status) return each.status->gang.proposal;
@@ -453,7 +453,7 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
   };
   const auto proposal = proposalIn(claim());
   REQUIRE(proposal);
-  CHECK(proposal->kind == (anew ? model::ProposalKind::kRestart : model::ProposalKind::kShrink));
+  CHECK(proposal->kind == (byRestart ? model::ProposalKind::kRestart : model::ProposalKind::kShrink));
   CHECK_FALSE(proposal->movesFor);
   // Without the claim, or if it is aborted in this very cycle, the gang keeps its nodes.
   CHECK_FALSE(proposalIn(std::nullopt));
@@ -495,11 +495,11 @@ TEST_CASE("a gang whose claimed member is gone, and which has written nothing of
   const model::Pod claimed = scene.pods[1];
   scene.pods.pop_back();
   CycleInput input{.snapshot = scene.snapshot()};
-  const model::Job claimant = job("ml/next")
-                                  .role("worker", 1, gpus(1))
-                                  .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                                  .victim(claimed);
-  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(claimant));
+  const model::Job preemptor = job("ml/next")
+                                   .role("worker", 1, gpus(1))
+                                   .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                                   .victim(claimed);
+  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(preemptor));
   input.otherFeedback = scene.feedback;
   bool gaveUp = false;
   for (const JobDecision& each : cycle(input).decisions) {
@@ -523,14 +523,14 @@ TEST_CASE("a gang that was to shrink for a claim may be elastic no more when the
       proposeShrink(scene.bert, lastMembers(scene.bert, 1), key("ml/next"), scene.author());
   scene.bert.spec.run.suspend = GENERATE(false, true);
   scene.bert.spec.elastic.reset();
-  model::Job claimant = job("ml/next")
-                            .role("worker", 1, gpus(1))
-                            .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
-                            .victim(claimed);
-  claimant.hasReleaseFinalizer = true;
-  scene.pods.push_back(pod("x").memberOf(claimant, "worker", 0).gpus(1).gated());
+  model::Job preemptor = job("ml/next")
+                             .role("worker", 1, gpus(1))
+                             .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
+                             .victim(claimed);
+  preemptor.hasReleaseFinalizer = true;
+  scene.pods.push_back(pod("x").memberOf(preemptor, "worker", 0).gpus(1).gated());
   CycleInput input{.snapshot = scene.snapshot()};
-  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(claimant));
+  input.snapshot.jobs.push_back(std::make_shared<const model::Job>(preemptor));
   input.otherFeedback = scene.feedback;
   bool begun = false;
   for (const JobDecision& each : cycle(input).decisions) {

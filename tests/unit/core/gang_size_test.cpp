@@ -116,14 +116,14 @@ TEST_CASE("who wishes for less than he was given is not forgotten, whatever is u
   made.spec.elastic = model::Elastic{.role = "worker", .replicas = 1, .minReplicas = 1, .maxReplicas = 4};
   made.status.resize.decidedBy = model::SizeOwner::kCluster;
   made.generation = made.status.observedGeneration = 1;
-  CHECK_FALSE(asksForAnotherSize(made));
+  CHECK_FALSE(requestsOtherSize(made));
   made.status = deriveStatus(made, made.status.gang, {}, {}, at(1060));
-  CHECK_FALSE(asksForAnotherSize(made));
+  CHECK_FALSE(requestsOtherSize(made));
 
   made.generation = 2;
   made.status = deriveStatus(made, made.status.gang, {}, {}, at(1060));
   CHECK(made.status.observedGeneration == 2);
-  CHECK(asksForAnotherSize(made));
+  CHECK(requestsOtherSize(made));
 }
 
 }  // namespace trainyard::core

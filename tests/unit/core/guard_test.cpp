@@ -226,8 +226,8 @@ TEST_CASE("where members run their room counts, less strangers on their way out"
                                  .add(node("n1").gpus(8))
                                  .add(bert)
                                  .add(pod("ml/x").memberOf(bert, "worker", 0).on("n1").gpus(4));
-  const auto ask = [&](const PodBuilder& stranger, std::int64_t wanted) {
-    const core::GuardView view(SnapshotBuilder(snapshot).add(stranger).build());
+  const auto ask = [&](const PodBuilder& foreignPod, std::int64_t wanted) {
+    const core::GuardView view(SnapshotBuilder(snapshot).add(foreignPod).build());
     return *core::filter(view, {}, pod("ml/s").gpus(wanted), Names{"n1"});
   };
   const PodBuilder stays = pod("ml/a").on("n1").gpus(4);
@@ -279,8 +279,8 @@ TEST_CASE("GPUs of every name that the setting has are kept for gangs, and told 
                                  .add(node("n2").extended("amd.com/gpu", 8))
                                  .add(bert));
   const core::Holds holds;
-  const model::Pod stranger = pod("other/x").requests(four);
-  const auto decision = core::filter(view, holds, stranger, Names{"n1", "n2"});
+  const model::Pod foreignPod = pod("other/x").requests(four);
+  const auto decision = core::filter(view, holds, foreignPod, Names{"n1", "n2"});
   REQUIRE(decision);
   CHECK(decision->accepted == Names{"n2"});
   CHECK(textOf(*decision, "n1") == "trainyard: needs 4 amd.com/gpu, has 2 free beside 8 reserved for gangs");

@@ -38,10 +38,10 @@ struct Fixture {
   Fixture() { bert.generation = 1; }
 
   // Deriving the status again must not change it: it costs no write.
-  std::string after(const StatusNews& news, const model::GangRecord& record = {},
+  std::string after(const StatusUpdate& update, const model::GangRecord& record = {},
                     const std::vector<Member>& members = {}) {
-    bert.status = deriveStatus(bert, record, members, news, at(1'000));
-    CHECK(deriveStatus(bert, record, members, news, at(2'000)).conditions == bert.status.conditions);
+    bert.status = deriveStatus(bert, record, members, update, at(1'000));
+    CHECK(deriveStatus(bert, record, members, update, at(2'000)).conditions == bert.status.conditions);
     return kstatusOf(bert.generation, bert.status);
   }
   std::string afterRunning() {
@@ -49,7 +49,7 @@ struct Fixture {
     return after({.where = "node n1"}, placed.status.gang,
                  {{"worker", 0, model::NodeName("n1"), &member, 1, false}});
   }
-  static StatusNews waits(model::PendingReason reason, bool admitted) {
+  static StatusUpdate waits(model::PendingReason reason, bool admitted) {
     return {.pending = model::Pending{.reason = reason, .message = "why"}, .admitted = admitted};
   }
 };
@@ -59,9 +59,10 @@ std::string kstatusOf(const SnapshotBuilder& builder, const model::Queue& queue)
   in.snapshot = builder.build();
   in.term = 4;
   const Plan plan = cycle(in);
-  const auto news = std::find_if(plan.queues.begin(), plan.queues.end(),
-                                 [&](const QueueNews& each) { return each.queue->name == queue.name; });
-  return news == plan.queues.end() ? "no news" : kstatusOf(queue.generation, news->status);
+  const auto update =
+      std::find_if(plan.queues.begin(), plan.queues.end(),
+                   [&](const QueueStatusUpdate& each) { return each.queue->name == queue.name; });
+  return update == plan.queues.end() ? "no news" : kstatusOf(queue.generation, update->status);
 }
 
 }  // namespace
@@ -85,9 +86,9 @@ TEST_CASE_METHOD(Fixture, "a job that failed, or that only its author can mend, 
 }
 
 TEST_CASE_METHOD(Fixture, "nothing is to be done about a suspended job") {
-  StatusNews news;
-  news.suspended = true;
-  CHECK(after(news) == "Current");
+  StatusUpdate update;
+  update.suspended = true;
+  CHECK(after(update) == "Current");
   CHECK(bert.condition(model::conditions::kReady)->reason == "Suspended");
 }
 

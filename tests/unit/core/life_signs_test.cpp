@@ -4,7 +4,7 @@
 
 #include "core/cycle/cycle.h"
 #include "core/cycle/failed_gang.h"
-#include "core/order/stop_cost.h"
+#include "core/order/preemption_cost.h"
 #include "model/conditions.h"
 #include "support/builders.h"
 

@@ -50,14 +50,14 @@ TEST_CASE("every class has a name of its own, a party and something that follows
   for (const FailureClass each : model::allFailureClasses()) {
     names.insert(toString(each));
     CHECK(model::parseFailureClass(toString(each)) == each);
-    const core::WhatFollows follows = core::whatFollows(each);
+    const core::DefaultReaction follows = core::defaultReaction(each);
     CHECK((follows.action == FailureAction::kEndNow) == (follows.restarts == 0));
   }
   CHECK(names.size() == model::allFailureClasses().size());
   CHECK(model::partyOf(FailureClass::kCommandNotFound) == model::Party::kUser);
   CHECK(model::partyOf(FailureClass::kGpuHardware) == model::Party::kInfrastructure);
   CHECK_FALSE(model::parseFailureClass("Nonsense"));
-  CHECK_FALSE(core::whatFollows(FailureClass::kPreempted).restarts);
+  CHECK_FALSE(core::defaultReaction(FailureClass::kPreempted).restarts);
 }
 
 TEST_CASE("the root is who names a cause, not who ended first or said most") {

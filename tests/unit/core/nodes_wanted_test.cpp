@@ -46,15 +46,15 @@ model::NodesRequest with(std::string type, model::ConditionStatus status = model
 }
 
 core::NodesDecision decide(const model::Job& job, const model::NodesRequest* request, std::int64_t seconds,
-                           const core::NodesMemory& memory = {}) {
+                           const core::NodesHistory& memory = {}) {
   return core::decideNodes(job, core::wantsNodes(job, model::defaultTopologyLevels()), request, memory,
                            policy(), at(seconds));
 }
 
-void tell(model::Job& job, const core::NodesWord& word, std::int64_t seconds) {
+void tell(model::Job& job, const core::NodesReport& report, std::int64_t seconds) {
   job.status.conditions = {{std::string(model::conditions::kNodesRequested),
-                            word.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
-                            word.reason, word.message, at(seconds)}};
+                            report.asked ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse,
+                            report.reason, report.message, at(seconds)}};
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ TEST_CASE("nodes are asked for after a while") {
   CHECK(early.step == NodesStep::kNothing);
   CHECK(early.wakeAt == at(kStart + 10));
   const auto due = decide(job, nullptr, kStart + 10);
-  CHECK(due.step == NodesStep::kAsk);
+  CHECK(due.step == NodesStep::kRequest);
   CHECK(due.attempt == 1);
 }
 
@@ -94,19 +94,19 @@ TEST_CASE("a job is told what has become of its request") {
   const model::Job job = waiting(PendingReason::kWaitingForCapacity);
   const auto request = asked();
   const auto first = decide(job, &request, kStart + 11);
-  REQUIRE(first.word);
-  CHECK(first.word->asked);
-  CHECK(first.word->reason == "Asked");
+  REQUIRE(first.report);
+  CHECK(first.report->asked);
+  CHECK(first.report->reason == "Asked");
   CHECK(first.step == NodesStep::kNothing);
   CHECK(first.wakeAt == at(kStart + 10 + 900));
 
   const auto accepted = with("Accepted");
-  CHECK(decide(job, &accepted, kStart + 30).word->reason == "Accepted");
+  CHECK(decide(job, &accepted, kStart + 30).report->reason == "Accepted");
   // Cluster Autoscaler's check-capacity reports this and retries.
   const auto notYet = with("Provisioned", model::ConditionStatus::kFalse);
-  CHECK(decide(job, &notYet, kStart + 30).word->message.find("so it is") != std::string::npos);
+  CHECK(decide(job, &notYet, kStart + 30).report->message.find("so it is") != std::string::npos);
   const auto there = with("Provisioned");
-  CHECK(decide(job, &there, kStart + 30).word->reason == "Provisioned");
+  CHECK(decide(job, &there, kStart + 30).report->reason == "Provisioned");
   CHECK(decide(job, &there, kStart + 30).wakeAt == at(kStart + 20 + 900));
 }
 
@@ -117,22 +117,23 @@ TEST_CASE("a request that fails is told, taken back, and made again after a back
     auto request = with("Provisioned");
     request.conditions.push_back({type, model::ConditionStatus::kTrue, "Said", "no quota", at(kStart + 60)});
     const auto decision = decide(job, &request, kStart + 60);
-    REQUIRE(decision.word);
-    CHECK_FALSE(decision.word->asked);
-    CHECK(decision.word->reason == type);
-    CHECK(decision.word->warns);
-    CHECK(decision.word->message == "attempt 1 to get nodes failed: no quota; the next one starts after 5m");
-    CHECK(decision.step == NodesStep::kTakeBack);
+    REQUIRE(decision.report);
+    CHECK_FALSE(decision.report->asked);
+    CHECK(decision.report->reason == type);
+    CHECK(decision.report->isWarning);
+    CHECK(decision.report->message ==
+          "attempt 1 to get nodes failed: no quota; the next one starts after 5m");
+    CHECK(decision.step == NodesStep::kWithdraw);
     CHECK(decision.failed);
   }
   CHECK(core::nodesBackoff(policy(), 1) == 5min);
   CHECK(core::nodesBackoff(policy(), 3) == 20min);
   CHECK(core::nodesBackoff(policy(), 1'000) == 24h);
 
-  const core::NodesMemory memory{2, at(kStart + 500)};
+  const core::NodesHistory memory{2, at(kStart + 500)};
   CHECK(decide(job, nullptr, kStart + 499, memory).step == NodesStep::kNothing);
   CHECK(decide(job, nullptr, kStart + 499, memory).wakeAt == at(kStart + 500));
-  CHECK(decide(job, nullptr, kStart + 500, memory).step == NodesStep::kAsk);
+  CHECK(decide(job, nullptr, kStart + 500, memory).step == NodesStep::kRequest);
   CHECK(decide(job, nullptr, kStart + 500, memory).attempt == 3);
 }
 
@@ -141,12 +142,12 @@ TEST_CASE("nodes that do not come, or do not help, are given up") {
   const auto request = asked();
   CHECK(decide(job, &request, kStart + 909).step == NodesStep::kNothing);
   const auto late = decide(job, &request, kStart + 910);
-  CHECK(late.word->reason == "TimedOut");
-  CHECK(late.word->message.find("no nodes were added within 15m") != std::string::npos);
-  CHECK(late.step == NodesStep::kTakeBack);
+  CHECK(late.report->reason == "TimedOut");
+  CHECK(late.report->message.find("no nodes were added within 15m") != std::string::npos);
+  CHECK(late.step == NodesStep::kWithdraw);
   const auto there = with("Provisioned");
   CHECK(decide(job, &there, kStart + 919).step == NodesStep::kNothing);
-  CHECK(decide(job, &there, kStart + 920).word->message.find("is still not placed") != std::string::npos);
+  CHECK(decide(job, &there, kStart + 920).report->message.find("is still not placed") != std::string::npos);
 }
 
 TEST_CASE("a new process counts the back-off from what its predecessor has told") {
@@ -165,11 +166,11 @@ TEST_CASE("who asks next is of the namespace that asks for fewest, then the olde
   const model::Job latest = job("few/latest").created(4);
   const std::vector<const model::Job*> wanting{&first, &second, &latest, &later};
   using Chosen = std::vector<std::size_t>;
-  CHECK(core::whoAsks(wanting, {}, 3) == Chosen{0, 3, 1});
-  CHECK(core::whoAsks(wanting, {{"many", 15}}, 1) == Chosen{3});
-  CHECK(core::whoAsks(wanting, {{"many", 2}, {"few", 1}}, 9) == Chosen{3, 0, 2, 1});
-  CHECK(core::whoAsks(wanting, {}, 0).empty());
-  CHECK(core::whoAsks(wanting, {}, -1).empty());
+  CHECK(core::selectRequesters(wanting, {}, 3) == Chosen{0, 3, 1});
+  CHECK(core::selectRequesters(wanting, {{"many", 15}}, 1) == Chosen{3});
+  CHECK(core::selectRequesters(wanting, {{"many", 2}, {"few", 1}}, 9) == Chosen{3, 0, 2, 1});
+  CHECK(core::selectRequesters(wanting, {}, 0).empty());
+  CHECK(core::selectRequesters(wanting, {}, -1).empty());
 }
 
 TEST_CASE("a request ends with the wish, whatever became of it") {
@@ -180,24 +181,24 @@ TEST_CASE("a request ends with the wish, whatever became of it") {
     job.status.pending.reset();
     job.status.gang.proposal.emplace();
     const auto decision = decide(job, &request, kStart + 50);
-    CHECK(decision.word->reason == "Placed");
-    CHECK_FALSE(decision.word->asked);
-    CHECK(decision.step == NodesStep::kTakeBack);
+    CHECK(decision.report->reason == "Placed");
+    CHECK_FALSE(decision.report->asked);
+    CHECK(decision.step == NodesStep::kWithdraw);
     CHECK_FALSE(decision.failed);
-    tell(job, *decision.word, kStart + 50);
-    CHECK_FALSE(decide(job, nullptr, kStart + 51).word);
+    tell(job, *decision.report, kStart + 50);
+    CHECK_FALSE(decide(job, nullptr, kStart + 51).report);
   }
   SECTION("suspended") {
     job.spec.run.suspend = true;
-    CHECK(decide(job, &request, kStart + 50).word->reason == "Suspended");
+    CHECK(decide(job, &request, kStart + 50).report->reason == "Suspended");
   }
   SECTION("waiting for something else") {
     job.status.pending->reason = PendingReason::kWaitingForQuota;
-    CHECK(decide(job, &request, kStart + 50).word->reason == "NotWanted");
+    CHECK(decide(job, &request, kStart + 50).report->reason == "NotWanted");
   }
   SECTION("deleted") {
     job.deleting = true;
-    CHECK_FALSE(decide(job, &request, kStart + 50).word);
-    CHECK(decide(job, &request, kStart + 50).step == NodesStep::kTakeBack);
+    CHECK_FALSE(decide(job, &request, kStart + 50).report);
+    CHECK(decide(job, &request, kStart + 50).step == NodesStep::kWithdraw);
   }
 }

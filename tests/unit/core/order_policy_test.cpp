@@ -62,42 +62,42 @@ TEST_CASE("Shortest remaining time, by itself and times GPUs; who has no estimat
   CHECK(order({view(kC, 0), wide, narrow}, Ordering::kSrsf) == "bac");
 }
 
-bool pays(const OrderView& waiting, const OrderView& running, Ordering ordering) {
-  return worthAStop(rankOf(waiting, {.ordering = ordering}), rankOf(running, {.ordering = ordering}));
+bool isWorth(const OrderView& waiting, const OrderView& running, Ordering ordering) {
+  return worthPreempting(rankOf(waiting, {.ordering = ordering}), rankOf(running, {.ordering = ordering}));
 }
 
 TEST_CASE("A running job is stopped only for one that is shorter by more than the stop costs") {
   auto running = view(kA, 1, 4);
   running.running = true;
   running.remaining = seconds(200);
-  running.stopCost = seconds(90);
+  running.preemptionCost = seconds(90);
   auto other = view(kB, 2, 4);
   for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault}) {
     other.remaining = seconds(111);
-    CHECK_FALSE(pays(other, running, ordering));
+    CHECK_FALSE(isWorth(other, running, ordering));
     other.remaining = seconds(109);
-    CHECK(pays(other, running, ordering));
-    CHECK_FALSE(pays(other, running, Ordering::kFifo));
+    CHECK(isWorth(other, running, ordering));
+    CHECK_FALSE(isWorth(other, running, Ordering::kFifo));
   }
   // Learned: expected to last 10 s on each GPU, or three times that, against 100 s and its cost.
   running.remaining.reset();
   other.remaining.reset();
   running.gittinsIndex = 0.01;
   other.gittinsIndex = 0.1;
-  running.stopCost = seconds(71);
-  CHECK_FALSE(pays(other, running, Ordering::kDefault));
-  running.stopCost = seconds(69);
-  CHECK(pays(other, running, Ordering::kDefault));
+  running.preemptionCost = seconds(71);
+  CHECK_FALSE(isWorth(other, running, Ordering::kDefault));
+  running.preemptionCost = seconds(69);
+  CHECK(isWorth(other, running, Ordering::kDefault));
 }
 
 TEST_CASE("By least attained service a stop must cost less than the queues are apart") {
   auto running = view(kA, 1, 4);
   running.running = true;
   running.ran = seconds(1'000);  // 4,000 GPU seconds: the second queue, from 3,600 on
-  running.stopCost = seconds(901);
-  CHECK_FALSE(pays(view(kB, 2, 4), running, Ordering::kLas));
-  running.stopCost = seconds(899);
-  CHECK(pays(view(kB, 2, 4), running, Ordering::kLas));
+  running.preemptionCost = seconds(901);
+  CHECK_FALSE(isWorth(view(kB, 2, 4), running, Ordering::kLas));
+  running.preemptionCost = seconds(899);
+  CHECK(isWorth(view(kB, 2, 4), running, Ordering::kLas));
 }
 
 TEST_CASE("Among equals nobody is stopped, nor for one of whom nothing is known") {
@@ -105,7 +105,7 @@ TEST_CASE("Among equals nobody is stopped, nor for one of whom nothing is known"
   running.running = true;
   for (const auto ordering :
        {Ordering::kFifo, Ordering::kLas, Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK_FALSE(pays(view(kB, 2), running, ordering));
+    CHECK_FALSE(isWorth(view(kB, 2), running, ordering));
 }
 
 TEST_CASE("Without anything known the default prefers the younger and the smaller") {

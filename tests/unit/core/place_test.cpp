@@ -234,7 +234,7 @@ TEST_CASE("several kinds are combined exactly where every greedy order fails") {
   const Ledger ledger(snapshot);
   const Domains domains(snapshot.nodes, snapshot.policy.topology);
   const PlaceRequest request = wholeGang(jobIn(snapshot, "x/j"));
-  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Room::kFree);
+  const PlaceProblem problem(request, ledger, domains, PlaceProblem::Capacity::kFree);
   Packer greedy(problem);
   greedy.setExactBudget(0);
   CHECK_FALSE(greedy.packAtLevel(0));

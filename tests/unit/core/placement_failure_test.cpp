@@ -1,7 +1,7 @@
 // The messages of pending gangs. Their texts are specification: conditions, events and the CLI show them.
 #include <catch2/catch.hpp>
 
-#include "core/cycle/waiting_order.h"
+#include "core/cycle/pending_order.h"
 #include "core/queues/priority.h"
 #include "core/status/explain.h"
 #include "support/placing.h"
@@ -409,7 +409,7 @@ TEST_CASE("those behind the first hear what it needs") {
   const model::Snapshot snapshot =
       eightNodes().add(filler("n0", 1)).add(job("vision/bert").role("worker", 8, gpus(8)));
   const model::Pending head = pendingIn(snapshot, "vision/bert");
-  const model::Pending turn = explainTurn(jobIn(snapshot, "vision/bert"), head);
+  const model::Pending turn = explainPosition(jobIn(snapshot, "vision/bert"), head);
   CHECK(turn.reason == model::PendingReason::kWaitingForTurn);
   CHECK(turn.message == "behind vision/bert, which needs 8 nodes with 8 nvidia.com/gpu each");
   REQUIRE(turn.blockedBy.size() == 1);
@@ -430,19 +430,19 @@ TEST_CASE("order: priority, then age, then name") {
   const Priorities priorities(snapshot);
   LiveRuns live;
   RunTimeModel forecast(snapshot, live);
-  std::vector<WaitingJob> jobs;
+  std::vector<SchedulableJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
   const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all jobs are equal
-  std::vector<Contender> contenders;
-  for (const WaitingJob& each : jobs) {
+  std::vector<PendingJob> pendingJobs;
+  for (const SchedulableJob& each : jobs) {
     const int priority = priorities.of(*each.job);
-    contenders.push_back({&each, priority, *tree.find(each.job->spec.queue), demand,
-                          rankOf(*each.job, priority, snapshot, forecast)});
+    pendingJobs.push_back({&each, priority, *tree.find(each.job->spec.queue), demand,
+                           rankOf(*each.job, priority, snapshot, forecast)});
   }
-  WaitingOrder order(tree, contenders);
+  PendingOrder order(tree, pendingJobs);
   std::string names;
-  while (const Contender* next = order.next()) names += fmt::format("{} ", next->waiting->job->key);
+  while (const PendingJob* next = order.next()) names += fmt::format("{} ", next->waiting->job->key);
   CHECK(names == "c/urgent a/old b/old a/ghost b/young a/lazy ");
 }
 

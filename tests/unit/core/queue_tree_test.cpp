@@ -60,9 +60,10 @@ TEST_CASE("which nodes have GPUs is read again once a queue is guaranteed some")
   QueueCache cache;
   const model::Job gang = job("ml/gang").role("worker", 1, requests(1, 4));
   const auto held = [&](const model::Snapshot& snapshot) {
-    const std::vector<model::Assignment> places = {{model::NodeName("n2"), "worker", model::IndexSet({0})}};
-    const auto amounts = QueueTree(snapshot).heldBy(gang, places);
-    CHECK(QueueTree(snapshot, cache).heldBy(gang, places) == amounts);
+    const std::vector<model::Assignment> assignments = {
+        {model::NodeName("n2"), "worker", model::IndexSet({0})}};
+    const auto amounts = QueueTree(snapshot).heldBy(gang, assignments);
+    CHECK(QueueTree(snapshot, cache).heldBy(gang, assignments) == amounts);
     return amounts;
   };
   const auto guaranteed = [](model::Snapshot snapshot) {

@@ -91,7 +91,7 @@ TEST_CASE("resizes: long constraints of others take nobody his growth, and a par
   CHECK(grown(first, "ml") == 1);
   // As many as the budget of compared values allows.
   const std::size_t compared = grown(first, "mallory");
-  CHECK(compared == kMostCompared / (kNodes * (1'000 - 8)));
+  CHECK(compared == kMaxCompared / (kNodes * (1'000 - 8)));
   CHECK_FALSE(first.wakeAt.has_value());
 
   // The cache changes no decision.
@@ -109,7 +109,7 @@ TEST_CASE("long constraints: a namespace with many takes none from one with a fe
   CHECK_FALSE(out.contains("bert"));
   CHECK_FALSE(out.contains("gpt"));
   CHECK_FALSE(out.contains("vit"));
-  CHECK(leftOut(all, 10).size() == 300 - (kMostCompared - 10 * 460) / 9'000);
+  CHECK(leftOut(all, 10).size() == 300 - (kMaxCompared - 10 * 460) / 9'000);
   CHECK(leftOut({{"ml", "short", 0}}, 1'000'000).empty());
 }
 
@@ -123,5 +123,5 @@ TEST_CASE("long constraints: who copies another one's template takes nothing fro
 }
 
 TEST_CASE("long constraints: one job of as many words as there may be is compared with 5,000 nodes") {
-  CHECK(leftOut({{"ml", "bert", model::limits::kNodeWords}}, 5'000).empty());
+  CHECK(leftOut({{"ml", "bert", model::limits::kMaxNodeTerms}}, 5'000).empty());
 }

@@ -12,7 +12,7 @@ using Speeds = std::vector<model::SpeedPoint>;
 
 namespace {
 
-constexpr int kMost = 64;
+constexpr int kMax = 64;
 
 model::Progress report(int replicas, std::int64_t milli, std::int64_t time = 0) {
   model::Progress each;
@@ -26,35 +26,35 @@ model::Progress report(int replicas, std::int64_t milli, std::int64_t time = 0) 
 
 TEST_CASE("the size that was seen last stands first, and moves by a quarter of the way") {
   Speeds speeds;
-  noteSpeed(report(2, 1'000), kMost, speeds);
-  noteSpeed(report(4, 1'800), kMost, speeds);
+  noteSpeed(report(2, 1'000), kMax, speeds);
+  noteSpeed(report(4, 1'800), kMax, speeds);
   CHECK(speeds == Speeds{{4, 1'800}, {2, 1'000}});
-  noteSpeed(report(2, 2'000), kMost, speeds);
+  noteSpeed(report(2, 2'000), kMax, speeds);
   CHECK(speeds == Speeds{{2, 1'250}, {4, 1'800}});
-  noteSpeed(report(2, 250), kMost, speeds);
+  noteSpeed(report(2, 250), kMax, speeds);
   CHECK(speeds == Speeds{{2, 1'000}, {4, 1'800}});
-  for (int i = 0; i < 20; ++i) noteSpeed(report(2, 3'000), kMost, speeds);
+  for (int i = 0; i < 20; ++i) noteSpeed(report(2, 3'000), kMax, speeds);
   CHECK(speeds.front().milliSamplesPerSecond > 2'950);
 }
 
 TEST_CASE("who does not say how fast, or with how many, or more than there can be, tells nothing") {
   Speeds speeds;
-  noteSpeed(report(0, 1'000), kMost, speeds);
-  noteSpeed(report(2, 0), kMost, speeds);
-  noteSpeed(report(kMost + 1, 1'000), kMost, speeds);
+  noteSpeed(report(0, 1'000), kMax, speeds);
+  noteSpeed(report(2, 0), kMax, speeds);
+  noteSpeed(report(kMax + 1, 1'000), kMax, speeds);
   model::Progress silent = report(2, 1);
   silent.milliSamplesPerSecond.reset();
-  noteSpeed(silent, kMost, speeds);
+  noteSpeed(silent, kMax, speeds);
   CHECK(speeds.empty());
 }
 
 TEST_CASE("of too many sizes the one goes that was not seen for longest") {
   Speeds speeds;
-  for (int size = 1; size <= static_cast<int>(kMostSpeeds); ++size)
-    noteSpeed(report(size, 1'000), kMost, speeds);
-  noteSpeed(report(1, 1'000), kMost, speeds);
-  noteSpeed(report(40, 1'000), kMost, speeds);
-  REQUIRE(speeds.size() == kMostSpeeds);
+  for (int size = 1; size <= static_cast<int>(kMaxSpeeds); ++size)
+    noteSpeed(report(size, 1'000), kMax, speeds);
+  noteSpeed(report(1, 1'000), kMax, speeds);
+  noteSpeed(report(40, 1'000), kMax, speeds);
+  REQUIRE(speeds.size() == kMaxSpeeds);
   const auto knows = [&](int size) {
     return std::any_of(speeds.begin(), speeds.end(), [&](const auto& each) { return each.replicas == size; });
   };
@@ -90,7 +90,7 @@ TEST_CASE("a pause is taken from the first report with another size, once") {
     next.metrics[1].second = std::to_string(400 + i);
     notePause(&now, next, pauses);
   }
-  CHECK(pauses.size() == kMostPauses);
+  CHECK(pauses.size() == kMaxPauses);
   CHECK(pauses.front() == 409);
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("who cannot reach the API server for twenty seconds is told so once, a
   ApiContact contact(server, loop,
                      {.lost = [&](std::string_view) { ++lost; },
                       .regained = [&] { ++regained; },
-                      .heard = [] { return std::nullopt; }});
+                      .lastContact = [] { return std::nullopt; }});
   contact.start();
   loop.runFor(120s);
   CHECK(server.probes >= 20);
@@ -57,21 +57,21 @@ TEST_CASE("who is answered, but has been told nothing for longer than any watch 
   Server server(loop);
   std::vector<std::string> lost;
   int regained = 0;
-  std::optional<base::Instant> heard;
+  std::optional<base::Instant> lastContact;
   ApiContact contact(server, loop,
                      {.lost = [&](std::string_view why) { lost.emplace_back(why); },
                       .regained = [&] { ++regained; },
-                      .heard = [&] { return heard; }});
+                      .lastContact = [&] { return lastContact; }});
   contact.start();
   loop.runFor(300s);
   CHECK(lost.empty());  // the first lists have not arrived yet
-  heard = loop.now();
+  lastContact = loop.now();
   loop.runFor(145s);
   CHECK(lost.empty());
   loop.runFor(10s);
   CHECK(lost == std::vector<std::string>{"a watch of the API server is silent"});
   CHECK(regained == 0);
-  heard = loop.now();
+  lastContact = loop.now();
   loop.runFor(2s);
   CHECK(regained == 1);
   CHECK(lost.size() == 1);

@@ -42,11 +42,11 @@ struct Fixture {
 
 TEST_CASE("before the caches are read nothing is decided") {
   Fixture f;
-  const auto filtered = f.ask("filter", argsJson(strangerJson("a", 1), {"n1"}));
+  const auto filtered = f.ask("filter", argsJson(foreignPodJson("a", 1), {"n1"}));
   CHECK(filtered.status == 200);
   CHECK(filtered.body.find(R"("Error":"trainyard-extender: caches are not synced yet")") !=
         std::string::npos);
-  CHECK(f.ask("prioritize", argsJson(strangerJson("a", 1), {"n1"})).status == 503);
+  CHECK(f.ask("prioritize", argsJson(foreignPodJson("a", 1), {"n1"})).status == 503);
   CHECK(f.ask("preempt", "{}").status == 503);
   CHECK(f.counted(R"(trainyard_extender_requests_total{result="not_ready",verb="filter"} 1)"));
 }
@@ -60,18 +60,19 @@ TEST_CASE("a gang member gets its node, a stranger what is left, and prioritize 
   CHECK(f.service.holds() == 0);
 
   // 6 GPUs: n1 has 4 beside the reservation.
-  CHECK(f.ask("filter", argsJson(strangerJson("a", 6), {"n1", "n2"})).body ==
+  CHECK(f.ask("filter", argsJson(foreignPodJson("a", 6), {"n1", "n2"})).body ==
         R"({"Nodes":null,"NodeNames":["n2"],"FailedNodes":{},"FailedAndUnresolvableNodes":)"
         R"({"n1":"trainyard: needs 6 nvidia.com/gpu, has 4 free beside 4 reserved for gangs"},"Error":""})");
   CHECK(f.service.holds() == 1);
-  CHECK(f.ask("prioritize", argsJson(strangerJson("a", 6), {"n2"})).body == R"([{"Host":"n2","Score":10}])");
+  CHECK(f.ask("prioritize", argsJson(foreignPodJson("a", 6), {"n2"})).body ==
+        R"([{"Host":"n2","Score":10}])");
   CHECK(f.counted(R"(trainyard_extender_refusals_total{reason="Reserved"} 1)"));
   CHECK(f.counted(R"(trainyard_extender_requests_total{result="ok",verb="filter"} 2)"));
   CHECK(f.lines.text.find(R"("pod":"ml/bert-worker-0","job":"bert")") != std::string::npos);
 }
 
 TEST_CASE("a request for GPUs of another name is guarded where the setting has it") {
-  const std::string stranger =
+  const std::string foreignPod =
       R"({"metadata":{"namespace":"ml","name":"a","uid":"uid-a"},"spec":{"containers":)"
       R"([{"name":"c","resources":{"limits":{"amd.com/gpu":"6"}}}]}})";
   const auto filtered = [&] {
@@ -81,7 +82,7 @@ TEST_CASE("a request for GPUs of another name is guarded where the setting has i
     f.publish(cluster()
                   .add(node("n1").extended("amd.com/gpu", 8))
                   .add(job("ml/bert").role("worker", 1, four).proposes("n1", "worker", "0")));
-    return f.ask("filter", argsJson(stranger, {"n1"})).body;
+    return f.ask("filter", argsJson(foreignPod, {"n1"})).body;
   };
   CHECK(filtered().find(R"("NodeNames":["n1"])") != std::string::npos);
   const trainyard::test::GpuResources setting({"amd.com/gpu"});
@@ -92,7 +93,7 @@ TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it ru
   Fixture f;
   f.publishDefault();
   const auto fits = [&](std::string_view name) {
-    return f.ask("filter", argsJson(strangerJson(name, 4), {"n1"})).body.find(R"("NodeNames":["n1"])") !=
+    return f.ask("filter", argsJson(foreignPodJson(name, 4), {"n1"})).body.find(R"("NodeNames":["n1"])") !=
            std::string::npos;
   };
   CHECK(fits("a"));
@@ -127,7 +128,7 @@ TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it ru
     CHECK(fits("b"));
   }
   SECTION("it is refused when it asks again") {
-    f.ask("filter", argsJson(strangerJson("a", 8), {"n1"}));
+    f.ask("filter", argsJson(foreignPodJson("a", 8), {"n1"}));
     CHECK(fits("b"));
   }
 }
@@ -150,7 +151,7 @@ TEST_CASE("preempt answers with the candidates that may be taken, as they came")
   const std::string body = fmt::format(
       R"({{"Pod":{},"NodeNameToVictims":null,"NodeNameToMetaVictims":{{)"
       R"("n1":{{"Pods":[{{"UID":"low"}}],"NumPDBViolations":0}},"n2":{{"Pods":[{{"UID":"low"}}],"NumPDBViolations":2}}}}}})",
-      strangerJson("high", 8));
+      foreignPodJson("high", 8));
   CHECK(f.ask("preempt", body).body ==
         R"({"NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"low"}],"NumPDBViolations":2}}})");
 }

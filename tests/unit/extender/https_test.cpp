@@ -66,7 +66,7 @@ std::vector<std::string> names(int count) {
 TEST_CASE("kube-scheduler's requests are answered over mutual TLS") {
   Fixture f;
   const auto client = f.client(f.ca);
-  const auto answer = filter(*client, argsJson(strangerJson("a", 4), names(500)));
+  const auto answer = filter(*client, argsJson(foreignPodJson("a", 4), names(500)));
   REQUIRE(answer);
   CHECK(answer->status == 200);
   CHECK(answer->body.find(R"("NodeNames":["n0000","n0001",)") != std::string::npos);
@@ -75,9 +75,9 @@ TEST_CASE("kube-scheduler's requests are answered over mutual TLS") {
 
 TEST_CASE("a client of another CA is not let in") {
   Fixture f;
-  const Pki stranger("another CA");
-  const auto client = f.client(stranger);
-  CHECK_FALSE(filter(*client, argsJson(strangerJson("a", 4), names(1))));
+  const Pki foreignPod("another CA");
+  const auto client = f.client(foreignPod);
+  CHECK_FALSE(filter(*client, argsJson(foreignPodJson("a", 4), names(1))));
   CHECK(f.registry.text().find(R"(result="ok",verb="filter"} 1)") == std::string::npos);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a request beyond the limit is refused, and the next one answered") {
   const auto client = f.client(f.ca);
   const auto refused = filter(*client, std::string(3u << 20, ' '));
   CHECK((!refused || refused->status == 413));
-  CHECK(filter(*client, argsJson(strangerJson("a", 4), names(2)))->status == 200);
+  CHECK(filter(*client, argsJson(foreignPodJson("a", 4), names(2)))->status == 200);
 }
 
 TEST_CASE("requests of several connections and new views do not disturb each other") {
@@ -100,7 +100,7 @@ TEST_CASE("requests of several connections and new views do not disturb each oth
       const auto client = f.client(f.ca);
       for (int i = 0; i < kRequests; ++i) {
         const auto answer =
-            filter(*client, argsJson(strangerJson(fmt::format("p{}-{}", c, i), 1), names(100)));
+            filter(*client, argsJson(foreignPodJson(fmt::format("p{}-{}", c, i), 1), names(100)));
         if (answer && answer->status == 200 && answer->body.ends_with(R"("Error":""})")) ++good;
       }
     });

@@ -14,7 +14,7 @@
 namespace trainyard::extender::test {
 
 // A foreign pod that requests GPUs.
-inline std::string strangerJson(std::string_view name, int gpus) {
+inline std::string foreignPodJson(std::string_view name, int gpus) {
   return fmt::format(
       R"({{"metadata":{{"namespace":"ml","name":"{0}","uid":"uid-{0}"}},"spec":{{"containers":)"
       R"([{{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"{1}"}}}}}}]}}}})",

@@ -45,9 +45,9 @@ TEST_CASE("what is too large to be stored is refused, whatever the code says") {
   const std::string body = R"({"kind":"Status","code":500,"message":"etcdserver: request is too large"})";
   const base::Error error = codec::errorFromAnswer(500, body, "PATCH /x");
   CHECK(error.code == ErrorCode::kInvalid);
-  CHECK(codec::saysTooLarge(error));
+  CHECK(codec::isTooLargeError(error));
   CHECK_FALSE(
-      codec::saysTooLarge(codec::errorFromAnswer(422, R"({"kind":"Status","code":422})", "PATCH /x")));
+      codec::isTooLargeError(codec::errorFromAnswer(422, R"({"kind":"Status","code":422})", "PATCH /x")));
 }
 
 TEST_CASE("an answer that is no Status is quoted, shortened") {

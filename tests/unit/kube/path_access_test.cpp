@@ -94,9 +94,9 @@ TEST_CASE_METHOD(Fixture,
   CHECK(ask("prometheus-token"));
   loop.runFor(PathAccess::kYesLives);
   verdicts.clear();
-  for (std::size_t i = 0; i < 10 * PathAccess::kMostTokens; ++i) begin("forged-" + std::to_string(i));
+  for (std::size_t i = 0; i < 10 * PathAccess::kMaxTokens; ++i) begin("forged-" + std::to_string(i));
   // Requests beyond the capacity are refused at once.
-  CHECK(verdicts.size() == 9 * PathAccess::kMostTokens + 1);
+  CHECK(verdicts.size() == 9 * PathAccess::kMaxTokens + 1);
   const int before = api.tokens;
   bool answered = false;
   access.check(
@@ -105,15 +105,16 @@ TEST_CASE_METHOD(Fixture,
   loop.runFor(milliseconds(10));
   CHECK(answered);
   loop.runFor(seconds(1));
-  CHECK(api.tokens - before <= PathAccess::kStrangers.burst + PathAccess::kStrangers.perSecond + 1);
+  CHECK(api.tokens - before <=
+        PathAccess::kUnknownTokenRate.burst + PathAccess::kUnknownTokenRate.perSecond + 1);
 }
 
 TEST_CASE_METHOD(Fixture, "who has gone before his turn comes is not asked about") {
-  for (int i = 0; i < PathAccess::kStrangers.burst; ++i) begin("forged-" + std::to_string(i));
+  for (int i = 0; i < PathAccess::kUnknownTokenRate.burst; ++i) begin("forged-" + std::to_string(i));
   for (int i = 0; i < 10; ++i) begin("left-" + std::to_string(i), true);
   loop.runFor(std::chrono::minutes(1));
-  CHECK(api.tokens == PathAccess::kStrangers.burst);
-  CHECK(verdicts.size() == static_cast<std::size_t>(PathAccess::kStrangers.burst));
+  CHECK(api.tokens == PathAccess::kUnknownTokenRate.burst);
+  CHECK(verdicts.size() == static_cast<std::size_t>(PathAccess::kUnknownTokenRate.burst));
 }
 
 TEST_CASE_METHOD(Fixture, "an API server that says nothing keeps nobody waiting") {
@@ -137,7 +138,7 @@ TEST_CASE_METHOD(Fixture, "an API server that says nothing keeps nobody waiting"
 
 TEST_CASE_METHOD(Fixture, "wrong tokens push out one another, not one that is good") {
   CHECK(ask("prometheus-token"));
-  for (std::size_t i = 0; i < 2 * PathAccess::kMostTokens; ++i) {
+  for (std::size_t i = 0; i < 2 * PathAccess::kMaxTokens; ++i) {
     begin("forged-" + std::to_string(i));
     loop.runFor(milliseconds(200));
   }
@@ -159,7 +160,7 @@ TEST_CASE_METHOD(Fixture, "a good token that is shown seldom stays, however many
       begin(fmt::format("forged-{}-{}", scrape, i));
       loop.runFor(seconds(1));
     }
-    for (std::size_t i = 0; i < PathAccess::kMostTokens; ++i)
+    for (std::size_t i = 0; i < PathAccess::kMaxTokens; ++i)
       begin(fmt::format("flood-{}-{}", scrape, i), true);
   }
 }

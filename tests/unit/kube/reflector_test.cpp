@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the versio
 }
 
 TEST_CASE_METHOD(Fixture, "delays do not exceed what the options allow") {
-  reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .mostDelay = 5s}, api, loop,
+  reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .maxDelay = 5s}, api, loop,
                                           base::Rng(7), log, sink);
   settle();
   for (int i = 0; i < 9; ++i) {

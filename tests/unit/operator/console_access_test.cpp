@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "Many at once ask once, and each gets an answer to wha
 TEST_CASE_METHOD(Fixture, "Forged tokens push out one another, not who is known") {
   api.allowed = {R"(ann "namespace":"ml")"};
   CHECK(ask("TOKEN-ann")->sees("ml"));
-  for (std::size_t i = 0; i < 2 * kMostCallers; ++i) {
+  for (std::size_t i = 0; i < 2 * kMaxCallers; ++i) {
     access.viewerOf(fmt::format("forged-{}", i), {}, stays, [](const base::Result<Viewer>&) {});
     loop.runFor(std::chrono::milliseconds(2));
   }
@@ -165,12 +165,12 @@ TEST_CASE_METHOD(Fixture,
       throttled += viewer.error().code == base::ErrorCode::kThrottled ? 1 : 0;
     });
   }
-  CHECK(throttled >= 300 - kStrangers.burst - static_cast<int>(kMostStrangersWaiting));
+  CHECK(throttled >= 300 - kUnknownTokenRate.burst - static_cast<int>(kMaxUnknownTokensWaiting));
   bool answered = false;
   access.viewerOf("TOKEN-ann", {}, stays, [&](const base::Result<Viewer>&) { answered = true; });
   CHECK(answered);
   loop.runFor(seconds(1));
-  CHECK(api.tokens - before <= kStrangers.burst + kStrangers.perSecond + 1);
+  CHECK(api.tokens - before <= kUnknownTokenRate.burst + kUnknownTokenRate.perSecond + 1);
 }
 
 TEST_CASE_METHOD(Fixture, "Of one tenant one is asked about at a time, others go their own way") {
@@ -189,7 +189,7 @@ TEST_CASE_METHOD(Fixture, "Of one tenant one is asked about at a time, others go
 
 TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another, not those of others") {
   CHECK(ask("TOKEN-ann"));
-  for (std::size_t i = 0; i < kMostCallers; ++i) {
+  for (std::size_t i = 0; i < kMaxCallers; ++i) {
     access.viewerOf(fmt::format("{}.TOKEN-system:serviceaccount:ml:robot", i), {}, stays,
                     [](const base::Result<Viewer>&) {});
     loop.runFor(std::chrono::milliseconds(50));
@@ -202,13 +202,13 @@ TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another, not those of 
 TEST_CASE_METHOD(Fixture, "Who has left before his turn is not asked about") {
   bool gone = false;
   int answered = 0;
-  for (int i = 0; i < kStrangers.burst; ++i)
+  for (int i = 0; i < kUnknownTokenRate.burst; ++i)
     access.viewerOf(fmt::format("forged-{}", i), {}, stays, [](const base::Result<Viewer>&) {});
   const auto leaves = [&] { return gone; };
   access.viewerOf("TOKEN-ann", {}, leaves, [&](const base::Result<Viewer>&) { ++answered; });
   gone = true;
   loop.runFor(seconds(5));
-  CHECK(api.tokens == kStrangers.burst);
+  CHECK(api.tokens == kUnknownTokenRate.burst);
   CHECK(answered == 0);
   CHECK(ask("TOKEN-ann"));
 }

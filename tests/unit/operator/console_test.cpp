@@ -178,7 +178,7 @@ TEST_CASE_METHOD(Fixture, "Nothing is computed while nobody looks") {
 
 TEST_CASE_METHOD(Fixture, "One user opens so many pages and no more") {
   std::vector<std::shared_ptr<Recorder>> open;
-  for (std::size_t i = 0; i < kMostStreamsOfTenant; ++i) open.push_back(ask("/api/stream", "ann"));
+  for (std::size_t i = 0; i < kMaxStreamsOfTenant; ++i) open.push_back(ask("/api/stream", "ann"));
   CHECK(open.back()->answer.status == 200);
   CHECK(ask("/api/stream", "ann")->answer.status == 429);
   CHECK(ask("/api/stream", "admin")->answer.status == 200);
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "One user opens so many pages and no more") {
 }
 
 TEST_CASE_METHOD(Fixture, "ServiceAccounts of one namespace open as many pages as one user") {
-  for (std::size_t i = 0; i < kMostStreamsOfTenant; ++i)
+  for (std::size_t i = 0; i < kMaxStreamsOfTenant; ++i)
     CHECK(ask("/api/stream", i % 2 == 0 ? "robot-1" : "robot-2")->answer.status == 200);
   CHECK(ask("/api/stream", "robot-1")->answer.status == 429);
   CHECK(ask("/api/stream", "robot-2")->answer.status == 429);
@@ -310,11 +310,11 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
         "items[0].job.metadata.name: TrainingJob ml/bert exists already");
   CHECK(refused(items({jobText("ml/a", 1), jobText("ml/a", 1)})) ==
         "items[1].job.metadata.name: ml/a occurs twice");
-  CHECK(refused(items(std::vector<std::string>(kMostTriedJobs + 1, jobText("ml/a", 1)))) ==
+  CHECK(refused(items(std::vector<std::string>(kMaxTriedJobs + 1, jobText("ml/a", 1)))) ==
         "items: 17 jobs, at most 16 are tried at once");
   const std::string deep = std::string(100, '[') + std::string(100, ']');
   CHECK_THAT(refused(R"({"items":)" + deep + "}"), Catch::StartsWith("the body"));
-  CHECK_THAT(refused(std::string(kMostTriedBytes + 1, ' '), 413), Catch::Contains("too large"));
+  CHECK_THAT(refused(std::string(kMaxTriedBytes + 1, ' '), 413), Catch::Contains("too large"));
 }
 
 TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
@@ -406,7 +406,7 @@ TEST_CASE_METHOD(Fixture, "A body is the server's until its jobs were tried, and
 
 TEST_CASE_METHOD(Fixture, "One tenant asks for so many pages of jobs at once and no more") {
   std::vector<std::shared_ptr<Recorder>> asked;
-  for (std::size_t i = 0; i < kMostPagesWaiting + 3; ++i) {
+  for (std::size_t i = 0; i < kMaxPagesWaiting + 3; ++i) {
     const auto recorder = std::make_shared<Recorder>();
     net::ServerRequest request{.target = "/api/job?namespace=ml&name=bert"};
     request.headers.emplace_back("authorization", "Bearer ann");
@@ -418,7 +418,7 @@ TEST_CASE_METHOD(Fixture, "One tenant asks for so many pages of jobs at once and
     return static_cast<std::size_t>(std::count_if(
         asked.begin(), asked.end(), [&](const auto& each) { return each->answer.status == status; }));
   };
-  CHECK(told(200) == kMostPagesWaiting + 1);
+  CHECK(told(200) == kMaxPagesWaiting + 1);
   CHECK(told(429) == 2);
 }
 

@@ -137,8 +137,8 @@ TEST_CASE("A timeline is in the order of time and tells what is to come") {
 
 TEST_CASE("A what-if is answered by the operator's own forecast") {
   const Facts facts = factsOf(twoTenants());
-  const auto tried = [&](const Wish& wish) {
-    const auto made = jobOf(wish, facts.snapshot.now);
+  const auto tried = [&](const WhatIfJob& whatIfJob) {
+    const auto made = jobOf(whatIfJob, facts.snapshot.now);
     REQUIRE(made.has_value());
     core::CycleInput input;
     input.snapshot = facts.snapshot;

@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 using trainyard::base::Instant;
-using trainyard::core::HeldNews;
+using trainyard::core::DeferredStatus;
 using trainyard::model::ObjectKey;
 using trainyard::operator_::DeferredWrites;
 
@@ -18,13 +18,13 @@ ObjectKey job(int i) { return {"default", "job-" + std::to_string(i)}; }
 // The number of due writes of this many jobs, checked one after the other from `now` on, `apart` apart.
 int ripeOf(DeferredWrites& writes, int jobs, Instant now, Instant::duration apart = {}) {
   writes.beginCycle(now);
-  int ripe = 0;
+  int isDue = 0;
   for (int i = 0; i < jobs; ++i) {
-    if (!writes.ripe(job(i), HeldNews::kComesUp, false, now + i * apart)) continue;
-    writes.told(job(i));
-    ++ripe;
+    if (!writes.isDue(job(i), DeferredStatus::kBound, false, now + i * apart)) continue;
+    writes.written(job(i));
+    ++isDue;
   }
-  return ripe;
+  return isDue;
 }
 
 }  // namespace
@@ -62,64 +62,64 @@ TEST_CASE("Words that change all the time do not hold up the news of a job that 
   int spare = 0;
   for (int i = 1; i < 1000; ++i) spare += writes.allow(job(i), start + 1s) ? 1 : 0;
   CHECK(spare == 20);
-  CHECK(writes.ripe(job(0), HeldNews::kComesUp, false, start + 1s));
+  CHECK(writes.isDue(job(0), DeferredStatus::kBound, false, start + 1s));
 }
 
 TEST_CASE("A job that runs is told of at once") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
-  CHECK(writes.heldOf(job(0), start) == HeldNews::kComesUp);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 100ms));
+  CHECK(writes.deferredStatus(job(0), start) == DeferredStatus::kBound);
+  CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 100ms));
 }
 
 TEST_CASE("In a rush pods go before news, which are told when it is over") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  CHECK_FALSE(writes.isDue(job(0), DeferredStatus::kStarted, true, start));
   writes.beginCycle(start + 10s, 21);
-  CHECK_FALSE(writes.ripe(job(1), HeldNews::kRuns, true, start + 10s));
-  CHECK(writes.heldOf(job(1), start + 10s) == HeldNews::kRuns);
+  CHECK_FALSE(writes.isDue(job(1), DeferredStatus::kStarted, true, start + 10s));
+  CHECK(writes.deferredStatus(job(1), start + 10s) == DeferredStatus::kStarted);
   REQUIRE(writes.nextWake() == start + 12s);
   writes.beginCycle(start + 12s, 20);
   // The cycle that ends here has still skipped them.
   CHECK(writes.nextWake() == start + 12s);
-  CHECK(writes.heldOf(job(1), start + 12s) == HeldNews::kNone);
-  CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 12s));
+  CHECK(writes.deferredStatus(job(1), start + 12s) == DeferredStatus::kNone);
+  CHECK(writes.isDue(job(1), DeferredStatus::kStarted, true, start + 12s));
 }
 
 TEST_CASE("A rush that does not end keeps nobody's news longer than a minute") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  CHECK_FALSE(writes.isDue(job(0), DeferredStatus::kStarted, true, start));
   writes.beginCycle(start + 59s, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start + 59s));
+  CHECK_FALSE(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 59s));
   REQUIRE(writes.nextWake() == start + 60s);
   writes.beginCycle(start + 60s, 1000);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 60s));
+  CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 60s));
 }
 
 TEST_CASE("Nothing is held back while somebody waits for room") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000, true);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start));
   // No longer than that: pending jobs may be affected by the starts of the next cycle.
   writes.beginCycle(start + 4s, 1000);
-  CHECK(writes.ripe(job(1), HeldNews::kRuns, true, start + 4s));
+  CHECK(writes.isDue(job(1), DeferredStatus::kStarted, true, start + 4s));
   writes.beginCycle(start + 5s, 1000);
-  CHECK_FALSE(writes.ripe(job(2), HeldNews::kRuns, true, start + 5s));
+  CHECK_FALSE(writes.isDue(job(2), DeferredStatus::kStarted, true, start + 5s));
 }
 
 TEST_CASE("A gang that has a record is told of in a rush as usual") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kComesUp, false, start));
+  CHECK_FALSE(writes.isDue(job(0), DeferredStatus::kBound, false, start));
   writes.beginCycle(start + 1s, 1000);
-  CHECK(writes.ripe(job(0), HeldNews::kComesUp, false, start + 1s));
+  CHECK(writes.isDue(job(0), DeferredStatus::kBound, false, start + 1s));
 }
 
 TEST_CASE("News that fall due while a cycle thinks are asked for once more") {
@@ -137,19 +137,19 @@ TEST_CASE("A write that fails does not begin the minute anew") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
-  CHECK_FALSE(writes.ripe(job(0), HeldNews::kRuns, true, start));
+  CHECK_FALSE(writes.isDue(job(0), DeferredStatus::kStarted, true, start));
   writes.beginCycle(start + 60s, 1000);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 60s));
+  CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 60s));
   writes.note(job(0), start + 60s);
   writes.beginCycle(start + 61s, 1000);
-  CHECK(writes.ripe(job(0), HeldNews::kRuns, true, start + 61s));
+  CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 61s));
 }
 
 TEST_CASE("Words that change all the time are told ever less often, until they stand still") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   // Checks ten times a second; returns the seconds in which the write was allowed.
-  const auto told = [&](Instant from, std::chrono::seconds length) {
+  const auto written = [&](Instant from, std::chrono::seconds length) {
     std::vector<int> seconds;
     for (Instant now = from; now < from + length; now += 100ms) {
       writes.beginCycle(now);
@@ -159,9 +159,9 @@ TEST_CASE("Words that change all the time are told ever less often, until they s
     }
     return seconds;
   };
-  CHECK(told(start, 60s) == std::vector<int>{0, 1, 3, 7, 15, 31, 47});
+  CHECK(written(start, 60s) == std::vector<int>{0, 1, 3, 7, 15, 31, 47});
   // No write was requested for half a minute.
-  CHECK(told(start + 80s, 5s) == std::vector<int>{0, 1, 3});
+  CHECK(written(start + 80s, 5s) == std::vector<int>{0, 1, 3});
   // A write that is more than a refreshed message is not delayed, and refreshes wait from that time on.
   writes.note(job(2), start + 90s);
   writes.beginCycle(start + 90500ms);

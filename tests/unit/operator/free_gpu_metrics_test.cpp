@@ -29,7 +29,7 @@ struct Fixture {
     REQUIRE(held);
     std::exchange(held, nullptr)()();
   }
-  [[nodiscard]] bool says(const std::string& sample) const {
+  [[nodiscard]] bool hasLine(const std::string& sample) const {
     return registry.text().find(sample + "\n") != std::string::npos;
   }
 };
@@ -38,9 +38,9 @@ TEST_CASE_METHOD(Fixture, "Free GPUs and what is of no use of them are told") {
   metrics.changed();
   loop.runFor(std::chrono::seconds(1));
   finish();
-  CHECK(says("trainyard_gpus_free 11"));
+  CHECK(hasLine("trainyard_gpus_free 11"));
   // Three of eleven.
-  CHECK(says("trainyard_fragmentation_ratio 0.272"));
+  CHECK(hasLine("trainyard_fragmentation_ratio 0.272"));
 }
 
 TEST_CASE_METHOD(Fixture, "However much changes, it is looked at seldom, and the last change is seen") {
@@ -55,7 +55,7 @@ TEST_CASE_METHOD(Fixture, "However much changes, it is looked at seldom, and the
   loop.runFor(FreeGpuMetrics::kEvery);
   CHECK(looks == 2);
   finish();
-  CHECK(says("trainyard_gpus_free 5"));
+  CHECK(hasLine("trainyard_gpus_free 5"));
   loop.runFor(10 * FreeGpuMetrics::kEvery);
   CHECK(looks == 2);
 }

@@ -16,7 +16,7 @@ struct Fixture {
   telemetry::MetricsRegistry registry;
   OperatorMetrics metrics{registry};
 
-  [[nodiscard]] bool says(const std::string& sample) const {
+  [[nodiscard]] bool hasLine(const std::string& sample) const {
     return registry.text().find(sample + "\n") != std::string::npos;
   }
   [[nodiscard]] bool tells(const std::string& words) const {
@@ -26,15 +26,15 @@ struct Fixture {
 
 TEST_CASE("Waiting is counted by cause when a stretch of it is over") {
   Fixture fixture;
-  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 0"));
+  CHECK(fixture.hasLine("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 0"));
   model::Job before;
   before.status.delays = {10s, 5s};
   model::JobStatus after = before.status;
   after.delays = {70s, 5s};
   fixture.metrics.noteTransition(before, after, {});
   fixture.metrics.noteTransition(before, before.status, {});
-  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 60"));
-  CHECK(fixture.says("trainyard_job_delay_seconds_total{cause=\"Fragmentation\"} 0"));
+  CHECK(fixture.hasLine("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 60"));
+  CHECK(fixture.hasLine("trainyard_job_delay_seconds_total{cause=\"Fragmentation\"} 0"));
 }
 
 TEST_CASE("Queues are told by name, and not at all once they are gone") {
@@ -49,20 +49,20 @@ TEST_CASE("Queues are told by name, and not at all once they are gone") {
   model::Snapshot snapshot;
   snapshot.queues.push_back(std::make_shared<const model::Queue>(vision));
   fixture.metrics.describe(snapshot);
-  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 24"));
-  CHECK(fixture.says("trainyard_queue_share_ratio{queue=\"vision\"} 0.125"));
-  CHECK(fixture.says("trainyard_queue_fair_share_ratio{queue=\"vision\"} 0.333"));
-  CHECK(fixture.says("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
-  CHECK(fixture.says("trainyard_queue_placed_jobs{queue=\"vision\"} 5"));
+  CHECK(fixture.hasLine("trainyard_queue_gpus{queue=\"vision\"} 24"));
+  CHECK(fixture.hasLine("trainyard_queue_share_ratio{queue=\"vision\"} 0.125"));
+  CHECK(fixture.hasLine("trainyard_queue_fair_share_ratio{queue=\"vision\"} 0.333"));
+  CHECK(fixture.hasLine("trainyard_queue_waiting_jobs{queue=\"vision\"} 2"));
+  CHECK(fixture.hasLine("trainyard_queue_placed_jobs{queue=\"vision\"} 5"));
   // The operator's count of all GPUs takes precedence over one resource name.
   vision.status.gpus = model::QueueGpus{.used = 31};
   snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
   fixture.metrics.describe(snapshot);
-  CHECK(fixture.says("trainyard_queue_gpus{queue=\"vision\"} 31"));
+  CHECK(fixture.hasLine("trainyard_queue_gpus{queue=\"vision\"} 31"));
   vision.status.gpus = model::QueueGpus{.used = 31, .guaranteed = 40};
   snapshot.queues.edit()[0] = std::make_shared<const model::Queue>(vision);
   fixture.metrics.describe(snapshot);
-  CHECK(fixture.says("trainyard_queue_guarantee_deficit_gpus{queue=\"vision\"} 9"));
+  CHECK(fixture.hasLine("trainyard_queue_guarantee_deficit_gpus{queue=\"vision\"} 9"));
   fixture.metrics.describe({});
   CHECK_FALSE(fixture.tells("queue=\"vision\""));
 }
@@ -76,8 +76,8 @@ TEST_CASE("Queues that come and go do not lock new ones out") {
     snapshot.queues.push_back(std::make_shared<const model::Queue>(queue));
     fixture.metrics.describe(snapshot);
   }
-  CHECK(fixture.says("trainyard_queue_gpus{queue=\"q504\"} 0"));
-  CHECK(fixture.says("trainyard_dropped_series_total 0"));
+  CHECK(fixture.hasLine("trainyard_queue_gpus{queue=\"q504\"} 0"));
+  CHECK(fixture.hasLine("trainyard_dropped_series_total 0"));
 }
 
 const base::WallTime kStart{std::chrono::hours(1000)};
@@ -119,10 +119,10 @@ TEST_CASE("A job's placement is observed once, its waits each time") {
   become(fixture, job, status, kStart + 1000s);
   status.gang.placed = model::Placed{.epoch = 2, .assignments = {}};
   become(fixture, job, status, kStart + 1004s);
-  CHECK(fixture.says("trainyard_job_placement_seconds_count 1"));
-  CHECK(fixture.says("trainyard_job_placement_seconds_sum 30"));
-  CHECK(fixture.says("trainyard_job_wait_seconds_count{queue=\"vision\"} 2"));
-  CHECK(fixture.says("trainyard_job_wait_seconds_sum{queue=\"vision\"} 34"));
+  CHECK(fixture.hasLine("trainyard_job_placement_seconds_count 1"));
+  CHECK(fixture.hasLine("trainyard_job_placement_seconds_sum 30"));
+  CHECK(fixture.hasLine("trainyard_job_wait_seconds_count{queue=\"vision\"} 2"));
+  CHECK(fixture.hasLine("trainyard_job_wait_seconds_sum{queue=\"vision\"} 34"));
   fixture.metrics.describe({});
   CHECK_FALSE(fixture.tells("queue=\"vision\""));
 }
@@ -134,7 +134,7 @@ TEST_CASE("A gang of one, whose pod stands for its record, is observed when that
   job.recordUnwritten = true;
   model::JobStatus status = job.status;
   become(fixture, job, status, kStart + 2s);
-  CHECK(fixture.says("trainyard_job_placement_seconds_count 1"));
+  CHECK(fixture.hasLine("trainyard_job_placement_seconds_count 1"));
 }
 
 TEST_CASE("The phases of a change are timed, and the oldest that is under way is told") {
@@ -149,14 +149,14 @@ TEST_CASE("The phases of a change are timed, and the oldest that is under way is
   snapshot.now = kStart + 3s;
   snapshot.jobs.push_back(std::make_shared<const model::Job>(job));
   fixture.metrics.describe(snapshot);
-  CHECK(fixture.says("trainyard_oldest_proposal_timestamp_seconds 3600000"));
+  CHECK(fixture.hasLine("trainyard_oldest_proposal_timestamp_seconds 3600000"));
   status.gang.proposal.reset();
   become(fixture, job, status, kStart + 7s);
-  CHECK(fixture.says("trainyard_gang_changes_total{kind=\"Start\"} 1"));
-  CHECK(fixture.says("trainyard_gang_phase_duration_seconds_sum{phase=\"Reserved\"} 2"));
-  CHECK(fixture.says("trainyard_gang_phase_duration_seconds_sum{phase=\"Creating\"} 5"));
+  CHECK(fixture.hasLine("trainyard_gang_changes_total{kind=\"Start\"} 1"));
+  CHECK(fixture.hasLine("trainyard_gang_phase_duration_seconds_sum{phase=\"Reserved\"} 2"));
+  CHECK(fixture.hasLine("trainyard_gang_phase_duration_seconds_sum{phase=\"Creating\"} 5"));
   fixture.metrics.describe({});
-  CHECK(fixture.says("trainyard_oldest_proposal_timestamp_seconds 0"));
+  CHECK(fixture.hasLine("trainyard_oldest_proposal_timestamp_seconds 0"));
 }
 
 TEST_CASE("Who is stopped is counted by cause") {
@@ -180,7 +180,7 @@ TEST_CASE("Who is stopped is counted by cause") {
                         .observedGeneration = 0}};
   become(fixture, job, status, kStart);
   for (const char* cause : {"Preempted", "Moved", "Failed", "Suspended"}) {
-    CHECK(fixture.says("trainyard_gang_stops_total{cause=\"" + std::string(cause) + "\"} 1"));
+    CHECK(fixture.hasLine("trainyard_gang_stops_total{cause=\"" + std::string(cause) + "\"} 1"));
   }
 }
 
@@ -201,9 +201,9 @@ TEST_CASE(
   fail(model::FailureClass::kNcclError, "Restarted");
   fail(model::FailureClass::kCudaError, "Failed");
   fail(model::FailureClass::kDeadlineExceeded, "Failed");
-  CHECK(fixture.says("trainyard_failed_gpu_seconds_total{class=\"ImportError\"} 800"));
-  CHECK(fixture.says("trainyard_failed_gpu_seconds_total{class=\"NcclError\"} 800"));
-  CHECK(fixture.says("trainyard_saved_gpu_seconds_total{class=\"ImportError\"} 800"));
+  CHECK(fixture.hasLine("trainyard_failed_gpu_seconds_total{class=\"ImportError\"} 800"));
+  CHECK(fixture.hasLine("trainyard_failed_gpu_seconds_total{class=\"NcclError\"} 800"));
+  CHECK(fixture.hasLine("trainyard_saved_gpu_seconds_total{class=\"ImportError\"} 800"));
   const std::string text = fixture.registry.text();
   for (const char* none : {"NcclError", "CudaError", "DeadlineExceeded"})
     CHECK(text.find(std::string("trainyard_saved_gpu_seconds_total{class=\"") + none) == std::string::npos);
@@ -225,8 +225,8 @@ TEST_CASE("jobs that report and jobs that stall are counted, without a label of 
   add(700s, true);
   add(std::nullopt, false);
   fixture.metrics.describe(snapshot);
-  CHECK(fixture.says("trainyard_reporting_jobs 1"));
-  CHECK(fixture.says("trainyard_stalled_jobs 1"));
+  CHECK(fixture.hasLine("trainyard_reporting_jobs 1"));
+  CHECK(fixture.hasLine("trainyard_stalled_jobs 1"));
 }
 
 }  // namespace

@@ -353,12 +353,12 @@ TEST_CASE(
     for (const auto end = fixture.loop.now() + within; fixture.loop.now() < end;) {
       const auto feedback = fixture.executor.feedback(snapshot);
       const auto known = feedback.find(kJob);
-      if (known != feedback.end() && known->second.membersTold) return true;
+      if (known != feedback.end() && known->second.membersNotified) return true;
       if (known == feedback.end() || !known->second.busy) {
         core::Plan plan;
         plan.decisions.push_back({.job = job});
         plan.decisions.back().actions.emplace_back(
-            core::TellMember{{"ml", "bert-worker-0"}, model::Uid("p")});
+            core::NotifyMember{{"ml", "bert-worker-0"}, model::Uid("p")});
         fixture.executor.execute(plan);
       }
       fixture.loop.runFor(10ms);

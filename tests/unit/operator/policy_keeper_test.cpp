@@ -69,7 +69,7 @@ struct Fixture {
                        .refused = [this](const std::string& why) { refused.push_back(why); }});
     return std::move(*keeper);
   }
-  [[nodiscard]] bool says(const std::string& sample) const {
+  [[nodiscard]] bool hasLine(const std::string& sample) const {
     return metrics.text().find(sample + "\n") != std::string::npos;
   }
 };
@@ -97,8 +97,8 @@ TEST_CASE("A policy file that changes is followed") {
   REQUIRE(fixture.taken.size() == 1);
   CHECK(fixture.taken[0].policy.ordering == model::Ordering::kSrsf);
   CHECK(keeper->file() == fixture.taken[0]);
-  CHECK(fixture.says("trainyard_policy_reloads_total{result=\"taken\"} 1"));
-  CHECK(fixture.says("trainyard_policy_reloads_total{result=\"refused\"} 0"));
+  CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"taken\"} 1"));
+  CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"refused\"} 0"));
 }
 
 TEST_CASE("A comment changes the file and not the policy") {
@@ -108,7 +108,7 @@ TEST_CASE("A comment changes the file and not the policy") {
   fixture.volume.put("# shortest first\nordering: las\n");
   fixture.loop.runFor(5s);
   CHECK(fixture.taken.empty());
-  CHECK(fixture.says("trainyard_policy_reloads_total{result=\"taken\"} 1"));
+  CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"taken\"} 1"));
 }
 
 TEST_CASE("The last good policy stays while the file is bad, and the complaint comes once") {
@@ -122,8 +122,8 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
   CHECK(fixture.refused == std::vector<std::string>{why});
   CHECK(fixture.lines.lines.size() == 1);
   CHECK(keeper->policy().ordering == model::Ordering::kLas);
-  CHECK(fixture.says("trainyard_policy_last_reload_success 0"));
-  CHECK(fixture.says("trainyard_policy_reloads_total{result=\"refused\"} 1"));
+  CHECK(fixture.hasLine("trainyard_policy_last_reload_success 0"));
+  CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"refused\"} 1"));
 
   SECTION("it goes away altogether, and comes back") {
     fixture.volume.takeAway();
@@ -140,7 +140,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
     REQUIRE(fixture.taken.size() == 1);
     CHECK(fixture.taken[0].policy.ordering == model::Ordering::kFifo);
   }
-  CHECK(fixture.says("trainyard_policy_last_reload_success 1"));
+  CHECK(fixture.hasLine("trainyard_policy_last_reload_success 1"));
 }
 
 TEST_CASE("The same mistake made again after it was mended is told again") {
@@ -164,7 +164,7 @@ TEST_CASE("Which resources are GPUs is taken at the start, and a change of it is
   CHECK(fixture.taken.empty());
   REQUIRE(fixture.refused.size() == 1);
   CHECK_THAT(fixture.refused[0], Catch::Contains("gpuResources: is read only when a program starts"));
-  CHECK(fixture.says("trainyard_policy_last_reload_success 0"));
+  CHECK(fixture.hasLine("trainyard_policy_last_reload_success 0"));
   fixture.volume.put("gpuResources: [amd.com/gpu]\nordering: fifo");
   fixture.loop.runFor(10s);
   CHECK(fixture.taken.size() == 1);

@@ -68,10 +68,10 @@ struct Fixture {
     model::JobStatus status = told;
     status.phase = "Running";
     status.gang.lastEpoch = 1;
-    std::vector<model::Assignment> places;
+    std::vector<model::Assignment> assignments;
     for (int i = 0; i < workers; ++i)
-      places.push_back({model::NodeName(fmt::format("n{}", i)), "worker", model::IndexSet({i})});
-    status.gang.placed = model::Placed{1, places};
+      assignments.push_back({model::NodeName(fmt::format("n{}", i)), "worker", model::IndexSet({i})});
+    status.gang.placed = model::Placed{1, assignments};
     if (started == base::WallTime{}) started = loop.wallNow();
     status.conditions.push_back({std::string(model::conditions::kRunning), model::ConditionStatus::kTrue,
                                  "AllMembersRunning", "", started, 1});
@@ -99,7 +99,7 @@ struct Fixture {
   // Writes the news, as the operator does.
   int write() {
     int written = 0;
-    for (const auto& [key, sign] : reader.news()) {
+    for (const auto& [key, sign] : reader.findings()) {
       const auto job = cache.jobs.find(key);
       model::JobStatus status = job->status;
       if (sign.progress) status.progress = sign.progress;
@@ -116,7 +116,7 @@ struct Fixture {
   std::string line(const std::string& text) {
     return base::formatMicroTime(loop.wallNow()) + " " + text + "\n";
   }
-  void say(const std::string& pod, const std::string& text) { api.logs[pod] += line(text); }
+  void writeLog(const std::string& pod, const std::string& text) { api.logs[pod] += line(text); }
   [[nodiscard]] bool stalled(const std::string& name) const {
     return cache.jobs.find({"ml", name})->conditionTrue(model::conditions::kStalled);
   }
@@ -130,7 +130,8 @@ TEST_CASE("A report is found in the log, and the status changes every thirty sec
   fixture.run("bert", 2);
   int writes = 0;
   for (int step = 0; step < 300; ++step) {
-    fixture.say("bert-worker-0", fmt::format(R"(trainyard-progress: {{"step":{},"totalSteps":1000}})", step));
+    fixture.writeLog("bert-worker-0",
+                     fmt::format(R"(trainyard-progress: {{"step":{},"totalSteps":1000}})", step));
     fixture.loop.runFor(1s);
     writes += fixture.write();
   }
@@ -151,7 +152,7 @@ TEST_CASE("A report is found in the log, and the status changes every thirty sec
 TEST_CASE("Nothing new is nothing to write") {
   Fixture fixture;
   fixture.run("bert", 1);
-  fixture.say("bert-worker-0", R"(trainyard-progress: {"step":1})");
+  fixture.writeLog("bert-worker-0", R"(trainyard-progress: {"step":1})");
   fixture.loop.runFor(2min);
   CHECK(fixture.write() == 1);
   const int calls = fixture.calls;
@@ -190,14 +191,14 @@ TEST_CASE("A job stalls when no member that is looked at has said anything for i
   fixture.run("bert", 3, fixture.health);
   SECTION("any line of any member is a sign of life") {
     for (int i = 0; i < 20; ++i) {
-      fixture.say("bert-worker-2", fmt::format("epoch {}", i));
+      fixture.writeLog("bert-worker-2", fmt::format("epoch {}", i));
       fixture.loop.runFor(30s);
       fixture.write();
       REQUIRE_FALSE(fixture.stalled("bert"));
     }
   }
   SECTION("silence is found within seconds") {
-    fixture.say("bert-worker-1", "begins");
+    fixture.writeLog("bert-worker-1", "begins");
     fixture.loop.runFor(115s);
     fixture.write();
     CHECK_FALSE(fixture.stalled("bert"));
@@ -206,7 +207,7 @@ TEST_CASE("A job stalls when no member that is looked at has said anything for i
     CHECK(fixture.stalled("bert"));
     fixture.loop.runFor(5min);
     CHECK(fixture.write() == 0);
-    fixture.say("bert-worker-1", "goes on");
+    fixture.writeLog("bert-worker-1", "goes on");
     fixture.loop.runFor(1min);
     CHECK(fixture.write() == 1);
     CHECK_FALSE(fixture.stalled("bert"));
@@ -217,7 +218,7 @@ TEST_CASE("A new leader knows from the lines' times how long a job has been sile
   Fixture fixture;
   fixture.health = R"({"stallSeconds":600})";
   fixture.started = fixture.loop.wallNow();
-  fixture.say("bert-worker-0", "the last word");
+  fixture.writeLog("bert-worker-0", "the last word");
   fixture.loop.runFor(9min);
   fixture.run("bert", 1, fixture.health);
   fixture.loop.runFor(50s);
@@ -244,7 +245,7 @@ TEST_CASE("A pod that only has a member's name is not read") {
   fixture.pod("bert-worker-0", "somebody-else");
   fixture.loop.runFor(10min);
   CHECK(fixture.api.reads.empty());
-  CHECK(fixture.reader.news().empty());
+  CHECK(fixture.reader.findings().empty());
 }
 
 TEST_CASE("Jobs that do not run, and replicas that do not lead, read nothing") {
@@ -259,7 +260,7 @@ TEST_CASE("Jobs that do not run, and replicas that do not lead, read nothing") {
     fixture.put("bert", 1, "", status);
     fixture.loop.runFor(1h);
     CHECK(fixture.api.reads.size() == 1);
-    CHECK(fixture.reader.news().empty());
+    CHECK(fixture.reader.findings().empty());
   }
   SECTION("not leading") {
     fixture.leading = false;

@@ -107,7 +107,7 @@ TEST_CASE("it is charged as what it was admitted as until that is written") {
   REQUIRE(seen->status.gang.charge);
   CHECK(seen->status.gang.charge->queue.str() == "poor");
   CHECK(seen->status.gang.charge->preemptible);
-  CHECK(scene.singles.onTheirWay() == 0);
+  CHECK(scene.singles.unboundPods() == 0);
 }
 
 TEST_CASE("nothing unbound is believed that this leader did not make") {

@@ -37,8 +37,8 @@ std::string errorOf(const std::map<std::string, std::string>& files, const Stati
 constexpr const char* kApplications =
     "application,cpu,gpus,memory_gib,least,wished,most,scaling\nlr,2,0,8,1,2,4,1\n";
 
-ReplayElastic::Range range(int least, int most) {
-  ReplayElastic::Range range{.least = least, .wished = least, .most = most, .member = {}};
+ReplayElastic::Range range(int minimum, int most) {
+  ReplayElastic::Range range{.minimum = minimum, .desired = minimum, .most = most, .member = {}};
   range.member.cpu.value = 1'000;
   return range;
 }

@@ -82,10 +82,10 @@ TEST_CASE("openb: nodes and pods come in the order of their names, equal pods as
           .value();
   REQUIRE(trace.nodes.size() == 3);
   CHECK(trace.nodes[0].name == "n1");
-  CHECK(trace.nodes[0].room.whole == 8);
+  CHECK(trace.nodes[0].available.whole == 8);
   REQUIRE(trace.kinds.size() == 3);
   CHECK(trace.kinds[0].devices == 2);
-  CHECK(trace.kinds[0].models == (trace.nodes[0].room.model | trace.nodes[1].room.model));
+  CHECK(trace.kinds[0].models == (trace.nodes[0].available.model | trace.nodes[1].available.model));
   CHECK(trace.kinds[1].perDevice == 500);
   CHECK(trace.counts == std::vector<std::int64_t>{1, 2, 1});
   CHECK(trace.pods == std::vector<std::size_t>{0, 1, 1, 2});
@@ -160,21 +160,21 @@ TEST_CASE("openb: every placement stays within devices, cpu and memory, and with
       for (const std::size_t kind : trace.pods) {
         const bool anywhere =
             std::any_of(cluster.nodes().begin(), cluster.nodes().end(),
-                        [&](const auto& node) { return node.room.fits(trace.kinds[kind]); });
+                        [&](const auto& node) { return node.available.fits(trace.kinds[kind]); });
         // A pod is dropped only if it fits nowhere.
         CHECK(cluster.offer(kind).has_value() == anywhere);
       }
     }
     std::int64_t left = 0;
     for (const DeviceNode& node : cluster.nodes()) {
-      CHECK(node.room.cpu >= 0);
-      CHECK(node.room.memory >= 0);
-      CHECK(node.room.whole >= 0);
-      for (std::size_t i = 0; i < node.room.sharedCount; ++i) {
-        CHECK(node.room.shared[i] >= 0);
-        CHECK(node.room.shared[i] < kWholeDevice);
+      CHECK(node.available.cpu >= 0);
+      CHECK(node.available.memory >= 0);
+      CHECK(node.available.whole >= 0);
+      for (std::size_t i = 0; i < node.available.sharedCount; ++i) {
+        CHECK(node.available.shared[i] >= 0);
+        CHECK(node.available.shared[i] < kWholeDevice);
       }
-      left += node.room.deviceAmount();
+      left += node.available.deviceAmount();
     }
     CHECK(left == cluster.capacity() - cluster.allocated());
   }
@@ -206,8 +206,8 @@ TEST_CASE("a part of a GPU goes onto one that is in use already, a whole one not
     DeviceCluster cluster(trace.nodes, trace.kinds, trace.counts, placement, 1);
     CHECK(cluster.offer(0) == std::size_t{1});  // n2: the eight GPUs of n1 stay whole
     CHECK(cluster.offer(0) == std::size_t{1});
-    CHECK(cluster.nodes()[1].room.whole == 1);
-    CHECK(cluster.nodes()[1].room.shared[0] == 0);
+    CHECK(cluster.nodes()[1].available.whole == 1);
+    CHECK(cluster.nodes()[1].available.shared[0] == 0);
     CHECK(cluster.offer(1) == std::size_t{0});
   }
 }

@@ -40,20 +40,20 @@ TEST_CASE("an error is tried again after a back-off that doubles up to ten secon
 
 TEST_CASE("a pod without a node waits for room, and for anything where an extender refused it") {
   SchedulingQueue queue;
-  const model::Uid byRoom("room");
+  const model::Uid waitsForCapacity("room");
   const model::Uid byExtender("extender");
-  queue.add(byRoom, 0, at(0ms));
+  queue.add(waitsForCapacity, 0, at(0ms));
   queue.add(byExtender, 0, at(0ms));
-  REQUIRE(queue.pop(at(0ms)) == byRoom);
-  queue.failed(byRoom, Waits::kForRoom, at(0ms));
+  REQUIRE(queue.pop(at(0ms)) == waitsForCapacity);
+  queue.failed(waitsForCapacity, Waits::kForCapacity, at(0ms));
   REQUIRE(queue.pop(at(0ms)) == byExtender);
   queue.failed(byExtender, Waits::kForAnything, at(0ms));
 
   queue.happened(Event::kOther, at(5s));
   CHECK(queue.pop(at(5s)) == byExtender);
   CHECK_FALSE(queue.pop(at(5s)));
-  queue.happened(Event::kRoom, at(6s));
-  CHECK(queue.pop(at(6s)) == byRoom);
+  queue.happened(Event::kCapacity, at(6s));
+  CHECK(queue.pop(at(6s)) == waitsForCapacity);
 }
 
 TEST_CASE("an event during the back-off brings a pod back when that is over") {
@@ -61,8 +61,8 @@ TEST_CASE("an event during the back-off brings a pod back when that is over") {
   const model::Uid pod("a");
   queue.add(pod, 0, at(0ms));
   REQUIRE(queue.pop(at(0ms)) == pod);
-  queue.failed(pod, Waits::kForRoom, at(0ms));
-  queue.happened(Event::kRoom, at(200ms));
+  queue.failed(pod, Waits::kForCapacity, at(0ms));
+  queue.happened(Event::kCapacity, at(200ms));
   CHECK_FALSE(queue.pop(at(200ms)));
   CHECK(queue.nextDue(at(200ms)) == at(1s));
   CHECK(queue.pop(at(1s)) == pod);
@@ -73,7 +73,7 @@ TEST_CASE("a pod that nothing helps is tried again after five minutes") {
   const model::Uid pod("a");
   queue.add(pod, 0, at(0ms));
   REQUIRE(queue.pop(at(0ms)) == pod);
-  queue.failed(pod, Waits::kForRoom, at(0ms));
+  queue.failed(pod, Waits::kForCapacity, at(0ms));
   CHECK_FALSE(queue.pop(at(299s)));
   CHECK(queue.pop(at(300s)) == pod);
 }

@@ -10,7 +10,7 @@
 
 #include "base/silent_log.h"
 #include "telemetry/http_endpoints.h"
-#include "telemetry/waiting_room.h"
+#include "telemetry/waiter_limit.h"
 #include "tests/unit/net/harness.h"
 
 namespace trainyard::telemetry::test {
@@ -31,7 +31,7 @@ class Api final : public kube::ApiClient {
     auto say = [this, request, done] { done(answer(request)); };
     if (!held) return say();
     kept.push_back(say);
-    if (kept.size() == WaitingRoom::kMostOfAddress) full.set_value();
+    if (kept.size() == WaiterLimit::kMaxOfAddress) full.set_value();
   }
   std::unique_ptr<net::StreamHandle> watch(kube::ApiRequest, std::function<void(std::string)>,
                                            std::function<void(base::Result<void>)>) override {
@@ -109,9 +109,9 @@ TEST_CASE_METHOD(Fixture, "By HTTPS metrics are for whose token may get them") {
   start(true);
   CHECK_THAT(ask("/metrics", "prometheus").body, Catch::Contains("x_total 1\n"));
   CHECK(ask("/metrics", "prometheus").status == 200);
-  const auto nobody = ask("/metrics");
-  CHECK(nobody.status == 401);
-  CHECK(net::findHeader(nobody.headers, "WWW-Authenticate") == "Bearer");
+  const auto anonymous = ask("/metrics");
+  CHECK(anonymous.status == 401);
+  CHECK(net::findHeader(anonymous.headers, "WWW-Authenticate") == "Bearer");
   CHECK(ask("/metrics", "forged").status == 401);
   CHECK(ask("/metrics?x=y", "ann").status == 403);
 }
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(Fixture, "However many wait for a word, probes are answered") {
   CHECK(ask("/metrics", "prometheus").status == 200);
   loop.run([this] { api.held = true; });
   std::vector<std::future<base::Result<net::HttpResponse>>> waiting;
-  for (std::size_t i = 0; i < WaitingRoom::kMostOfAddress; ++i)
+  for (std::size_t i = 0; i < WaiterLimit::kMaxOfAddress; ++i)
     waiting.push_back(client->send(request("/metrics", fmt::format("forged-{}", i))));
   await(api.full.get_future());
   // Requests beyond the limit are refused at once; cached verdicts and probes still work.
