@@ -13,7 +13,7 @@ std::shared_ptr<const model::Pod> pod(Lab& lab, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("nodes become ready and lose the taint of newcomers") {
+TEST_CASE("nodes become ready and their startup taint is removed") {
   Lab lab({}, 3);
   for (const auto& node : lab->snapshot().nodes) {
     CHECK(node->ready);
@@ -21,7 +21,7 @@ TEST_CASE("nodes become ready and lose the taint of newcomers") {
   }
 }
 
-TEST_CASE("a pod is bound, runs and ends by its annotations") {
+TEST_CASE("a pod is bound and then runs and ends as its annotations state") {
   Lab lab({}, 2);
   REQUIRE(lab.foreignPod("one", 1, "2s"));
   REQUIRE(lab.until([&] { return pod(lab, "one")->phase == model::PodPhase::kRunning; }, 5s));
@@ -31,14 +31,14 @@ TEST_CASE("a pod is bound, runs and ends by its annotations") {
   CHECK(pod(lab, "one")->exit->code == 0);
 }
 
-TEST_CASE("the scheduler says what is missing on how many nodes") {
+TEST_CASE("the scheduler reports on how many nodes a resource is insufficient") {
   Lab lab({}, 3);
   REQUIRE(lab.foreignPod("large", 9));
   lab.run(2s);
   CHECK(pod(lab, "large")->unschedulableMessage == "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.");
 }
 
-TEST_CASE("the scheduler fills GPU nodes that are broken up already, then by name") {
+TEST_CASE("the scheduler prefers partly used GPU nodes and then the first name") {
   Lab lab({}, 3);
   for (int i = 0; i < 8; ++i) {
     REQUIRE(lab.foreignPod(fmt::format("p{}", i), 1));
@@ -47,7 +47,7 @@ TEST_CASE("the scheduler fills GPU nodes that are broken up already, then by nam
   for (int i = 0; i < 8; ++i) CHECK(pod(lab, fmt::format("p{}", i))->node.str() == "n0000");
 }
 
-TEST_CASE("a pod that waits for room gets it when another one ends") {
+TEST_CASE("a pending pod starts when another one ends and frees its GPUs") {
   Lab lab({}, 1);
   REQUIRE(lab.foreignPod("first", 8, "3s"));
   lab.run(1s);
@@ -58,7 +58,7 @@ TEST_CASE("a pod that waits for room gets it when another one ends") {
   lab.requireSound();
 }
 
-TEST_CASE("a kubelet refuses a pod that was bound past its room") {
+TEST_CASE("a kubelet rejects a pod that was bound beyond the node's capacity") {
   Lab lab({}, 1);
   REQUIRE(lab.foreignPod("first", 8));
   lab.run(2s);
@@ -69,7 +69,7 @@ TEST_CASE("a kubelet refuses a pod that was bound past its room") {
   CHECK(lab->kubelets().refusals() == 1);
 }
 
-TEST_CASE("a deleted pod ends, says so, and goes") {
+TEST_CASE("a deleted pod reports its exit code before it is removed") {
   Lab lab({}, 1);
   REQUIRE(lab.foreignPod("doomed", 1));
   REQUIRE(lab.until([&] { return pod(lab, "doomed")->phase == model::PodPhase::kRunning; }, 5s));
@@ -87,7 +87,7 @@ TEST_CASE("a deleted pod ends, says so, and goes") {
   CHECK(saidSo);
 }
 
-TEST_CASE("pods of a node that is lost are evicted when their patience ends, and go when it is deleted") {
+TEST_CASE("pods of a lost node are evicted after their toleration and removed when the node is deleted") {
   Lab lab({}, 2);
   REQUIRE(lab.foreignPod("stuck", 1));
   lab.run(2s);
@@ -102,7 +102,7 @@ TEST_CASE("pods of a node that is lost are evicted when their patience ends, and
   REQUIRE(lab.until([&] { return pod(lab, "stuck") == nullptr; }, 120s));
 }
 
-TEST_CASE("a kubelet that comes back goes on where it was") {
+TEST_CASE("a kubelet that reconnects completes its pods and its node has no taints") {
   Lab lab({}, 1);
   REQUIRE(lab.foreignPod("patient", 1, "5s"));
   lab.run(2s);

@@ -7,12 +7,12 @@
 
 namespace trainyard::test {
 
-TEST_CASE("strangers that come all the time keep no gang half started") {
+TEST_CASE("a constant stream of foreign pods does not leave a gang half started") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
   for (int i = 0; i < 60; ++i) {
-    lab.foreignPod(fmt::format("stranger-{}", i), 1 + i % 4, "4s");
+    lab.foreignPod(fmt::format("foreign-{}", i), 1 + i % 4, "4s");
     if (i == 10) lab.submit("besieged", {.runFor = "3s"});
     lab.run(250ms);
   }
@@ -25,7 +25,8 @@ TEST_CASE("strangers that come all the time keep no gang half started") {
   lab.requireTidy();
 }
 
-TEST_CASE("without the guard a stranger may take a place, and the gang goes elsewhere as a whole") {
+TEST_CASE(
+    "without the extender a foreign pod may take an assigned node and the whole gang is placed elsewhere") {
   Lab lab({.extender = false});
   lab->startOperator();
   lab.run(3s);
@@ -43,7 +44,7 @@ TEST_CASE("without the guard a stranger may take a place, and the gang goes else
   lab.requireTidy();
 }
 
-TEST_CASE("a place that is taken after the barrier aborts the whole gang, and it is placed anew") {
+TEST_CASE("capacity taken after the barrier aborts the whole gang and the gang is placed again") {
   Lab lab({.extender = false});
   lab->startOperator();
   lab.run(3s);
@@ -99,7 +100,7 @@ TEST_CASE("a member that kube-scheduler cannot bind for a moment is waited for")
   lab.requireTidy();
 }
 
-TEST_CASE("strangers that ask for GPUs do not get reserved ones") {
+TEST_CASE("foreign pods that request GPUs do not get reserved ones") {
   Lab lab({}, 4);
   lab->startOperator();
   lab.run(3s);

@@ -27,7 +27,7 @@ TEST_CASE("a gang of four whole nodes starts together in one rack and ends") {
   lab.requireTidy();
 }
 
-TEST_CASE("a gang of one needs neither gate nor Service") {
+TEST_CASE("a single-pod job needs neither gate nor Service") {
   Lab lab;
   lab->startOperator();
   lab.submit("one", {.workers = 1, .gpus = 1});
@@ -38,7 +38,7 @@ TEST_CASE("a gang of one needs neither gate nor Service") {
   lab.requireTidy();
 }
 
-TEST_CASE("a member that fails fails the job and the others go") {
+TEST_CASE("a failed member fails the job and the other members are deleted") {
   Lab lab;
   lab->startOperator();
   lab.submit("bad", {.runFor = "2s", .exitCode = 1, .extra = R"("failure":{"maxRestarts":0})"});
@@ -49,7 +49,7 @@ TEST_CASE("a member that fails fails the job and the others go") {
   lab.requireTidy();
 }
 
-TEST_CASE("a gang that does not fit waits without pods and says what is missing") {
+TEST_CASE("a gang that does not fit is pending without pods and reports what is missing") {
   Lab lab;
   lab->startOperator();
   lab.submit("big", {.workers = 7});
@@ -61,7 +61,7 @@ TEST_CASE("a gang that does not fit waits without pods and says what is missing"
   lab.requireSound();
 }
 
-TEST_CASE("two gangs that fit one at a time run one after the other, in every order of events") {
+TEST_CASE("two gangs that fit only one at a time run one after the other in every order of events") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     base::Rng rng(seed);
@@ -89,7 +89,7 @@ TEST_CASE("two gangs that fit one at a time run one after the other, in every or
   }
 }
 
-TEST_CASE("a job that is deleted leaves nothing, whenever that happens") {
+TEST_CASE("a job that is deleted at any moment leaves nothing behind") {
   // A job of two members takes a few seconds of virtual time from its first write to its end.
   for (int ms = 0; ms <= 4'000; ms += 100) {
     CAPTURE(ms);
@@ -110,7 +110,7 @@ TEST_CASE("a job that is deleted leaves nothing, whenever that happens") {
   }
 }
 
-TEST_CASE("a job deleted and created anew under its name starts again") {
+TEST_CASE("a job deleted and created again under its name starts again") {
   Lab lab;
   lab->startOperator();
   lab.submit("again", {.runFor = ""});
@@ -126,7 +126,7 @@ TEST_CASE("a job deleted and created anew under its name starts again") {
   lab.requireTidy();
 }
 
-TEST_CASE("a node that vanishes before its member is bound gives the whole gang another place") {
+TEST_CASE("a gang reaches its end although a node vanishes during its start") {
   for (int ms = 0; ms <= 300; ms += 20) {
     CAPTURE(ms);
     Lab lab;
@@ -149,7 +149,7 @@ TEST_CASE("a node that vanishes before its member is bound gives the whole gang 
   }
 }
 
-TEST_CASE("a spec that is edited between reservation and creation is planned anew") {
+TEST_CASE("a spec that is edited between reservation and creation is planned again") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
@@ -168,7 +168,7 @@ TEST_CASE("a spec that is edited between reservation and creation is planned ane
   lab.requireTidy();
 }
 
-TEST_CASE("a member's name that belongs to somebody else is said, and the job starts when it is free") {
+TEST_CASE("a member name that a foreign pod has is reported and the job starts once the name is free") {
   Lab lab;
   lab->startOperator();
   REQUIRE(lab.foreignPod("taken-worker-1", 0));
@@ -204,7 +204,7 @@ class RefusedDelete final : public sim::FaultPlan {
 
 }  // namespace
 
-TEST_CASE("a deletion that is refused by a conflict is not taken for done") {
+TEST_CASE("a deletion that is refused by a conflict does not count as done") {
   RefusedDelete fault;
   Lab lab({.operatorFaults = &fault});
   lab->startOperator();
@@ -243,7 +243,7 @@ class Pesterer : public sim::FaultPlan {
 
 }  // namespace
 
-TEST_CASE("who edits a job's labels all the time does not keep it from running") {
+TEST_CASE("continual edits of a job's labels do not delay the job") {
   Pesterer pesterer;
   Lab lab({.operatorFaults = &pesterer});
   lab->startOperator();
@@ -286,7 +286,7 @@ std::optional<int> abortedBeforeSuccess(Lab& lab, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("where its pods may go is kept from the template to the pods that are let go") {
+TEST_CASE("released pods still carry the node constraints of their template") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
@@ -334,7 +334,7 @@ TEST_CASE("pods are planned as large as a LimitRange makes them") {
   lab.requireTidy();
 }
 
-TEST_CASE("pods that a LimitRange makes too large for every node wait, and say for what") {
+TEST_CASE("pods that a LimitRange makes too large for every node stay pending and the resource is named") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
@@ -352,7 +352,7 @@ TEST_CASE("pods that a LimitRange makes too large for every node wait, and say f
   lab.requireSound();
 }
 
-TEST_CASE("a template that a LimitRange makes invalid is asked again, and its job runs without the range") {
+TEST_CASE("a job whose template a LimitRange makes invalid runs once the LimitRange is deleted") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);
@@ -375,7 +375,7 @@ TEST_CASE("a template that a LimitRange makes invalid is asked again, and its jo
   lab.requireSound();
 }
 
-TEST_CASE("a gang waits for its claim by name, and then goes where its volume is") {
+TEST_CASE("a gang names the PersistentVolumeClaim that it waits for and then starts where its volume is") {
   Lab lab;
   lab->startOperator();
   REQUIRE(lab->create(
@@ -411,7 +411,7 @@ TEST_CASE("a gang waits for its claim by name, and then goes where its volume is
   lab.requireSound();
 }
 
-TEST_CASE("a LimitRange that comes after the template was checked costs one attempt") {
+TEST_CASE("a LimitRange created after the template was checked costs one attempt") {
   Lab lab;
   lab->startOperator();
   lab.run(3s);

@@ -13,7 +13,7 @@ constexpr const char* kReport = R"(trainyard-progress: {\"step\":50,\"totalSteps
 
 }  // namespace
 
-TEST_CASE("what a member reports in its log is in the job's status") {
+TEST_CASE("the progress that a member logs appears in the job's status") {
   Lab lab;
   lab->startOperator();
   lab.submit("bert", {.runFor = "10h", .log = kReport});
@@ -27,7 +27,7 @@ TEST_CASE("what a member reports in its log is in the job's status") {
   lab.requireSound();
 }
 
-TEST_CASE("a gang that asks for it has a budget that nobody may evict from, and it goes with the job") {
+TEST_CASE("a gang with gang.disruptionBudget has a PodDisruptionBudget until the job is deleted") {
   Lab lab;
   lab->startOperator();
   const auto budgetOf = [&](const std::string& name) {
@@ -49,7 +49,7 @@ TEST_CASE("a gang that asks for it has a budget that nobody may evict from, and 
   lab.requireSound();
 }
 
-TEST_CASE("a gang that asks for it has a Service for each member, and they go with the job") {
+TEST_CASE("a gang with gang.memberServices has a Service for each member until the job is deleted") {
   Lab lab;
   lab->startOperator();
   lab.submit("named", {.workers = 2, .runFor = "10h", .extra = R"("gang":{"memberServices":true})"});
@@ -65,10 +65,10 @@ TEST_CASE("a gang that asks for it has a Service for each member, and they go wi
   lab.requireSound();
 }
 
-TEST_CASE("a job that says nothing any more is told of, or starts anew and at last ends") {
+TEST_CASE("a job without new log lines is marked as stalled or restarted") {
   Lab lab;
   const int first = lab->startOperator();
-  SECTION("told of, also by a successor") {
+  SECTION("the Stalled condition survives a change of leader") {
     lab.submit("mute", {.runFor = "10h", .log = "begins", .extra = R"("health":{"stallSeconds":60})"});
     const auto stalled = [&] {
       return lab.job("mute") && lab.job("mute")->conditionTrue(model::conditions::kStalled);
@@ -81,7 +81,7 @@ TEST_CASE("a job that says nothing any more is told of, or starts anew and at la
     CHECK(lab.phase("mute") == "Running");
     CHECK(lab.job("mute")->status.restarts == model::Restarts());
   }
-  SECTION("started anew") {
+  SECTION("stallAction Restart restarts the job and fails it in the end") {
     lab.submit("mute", {.runFor = "10h",
                         .log = "begins",
                         .extra = R"("health":{"stallSeconds":60,"stallAction":"Restart"})"});

@@ -14,10 +14,10 @@ constexpr const char* kNetwork =
 
 }  // namespace
 
-TEST_CASE("what members last said tells whether the gang starts anew") {
+TEST_CASE("the last log lines of the members decide whether the gang restarts") {
   Lab lab;
   lab->startOperator();
-  SECTION("a missing module will be missing again") {
+  SECTION("a missing module fails the job at once") {
     lab.submit("bad", {.runFor = "2s", .exitCode = 1, .log = kNoModule});
     REQUIRE(lab.waitPhase("bad", "Failed", 60s));
     const auto& last = lab.job("bad")->status.lastFailure;
@@ -27,14 +27,14 @@ TEST_CASE("what members last said tells whether the gang starts anew") {
     CHECK(lab.job("bad")->status.restarts == model::Restarts());
     CHECK(lab.job("bad")->conditionTrue(model::conditions::kFinished));
   }
-  SECTION("the network may be better the next time, but not for ever") {
+  SECTION("a network error is retried a bounded number of times") {
     lab.submit("bad",
                {.runFor = "2s", .exitCode = 1, .log = kNetwork, .extra = R"("failure":{"maxRestarts":0})"});
     REQUIRE(lab.waitPhase("bad", "Failed", 300s));
     CHECK(lab.job("bad")->status.restarts.of(FailureClass::kNcclError) == 3);
     CHECK(lab.job("bad")->status.restarts.counted == 0);
   }
-  SECTION("what nobody can tell is tried once more") {
+  SECTION("an unknown failure is retried once") {
     lab.submit("bad", {.runFor = "2s", .exitCode = 1});
     REQUIRE(lab.waitPhase("bad", "Failed", 60s));
     CHECK(lab.job("bad")->status.restarts.of(FailureClass::kUnknown) == 1);
@@ -44,7 +44,7 @@ TEST_CASE("what members last said tells whether the gang starts anew") {
   lab.requireTidy();
 }
 
-TEST_CASE("a successor finds out anew what a gang failed of") {
+TEST_CASE("a new leader determines the cause of a failure again") {
   Lab lab;
   const int first = lab->startOperator();
   lab.submit("bad", {.runFor = "2s", .exitCode = 1, .log = kNoModule});
@@ -61,7 +61,7 @@ TEST_CASE("a successor finds out anew what a gang failed of") {
   lab.requireSound();
 }
 
-TEST_CASE("a job that has run as long as it may is stopped, and one goes some time after its end") {
+TEST_CASE("a job ends at its deadline and is deleted some time after its end") {
   Lab lab;
   lab->startOperator();
   lab.submit("limited",

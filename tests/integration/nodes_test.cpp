@@ -100,7 +100,7 @@ class Autoscaled : public Lab {
 
 }  // namespace
 
-TEST_CASE("a gang that no node can hold has its nodes asked for, and starts on them") {
+TEST_CASE("a gang that no node can hold requests nodes and starts on them") {
   const std::string version = GENERATE("v1", "v1beta1");
   CAPTURE(version);
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest, version);
@@ -120,7 +120,7 @@ TEST_CASE("a gang that no node can hold has its nodes asked for, and starts on t
   lab.requireSound();
 }
 
-TEST_CASE("what fits, and what waits for others, has no nodes asked for") {
+TEST_CASE("a job that fits or is suspended requests no nodes") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("fits", {.workers = 2, .runFor = ""});
   REQUIRE(lab.waitPhase("fits", "Running", 60s));
@@ -139,17 +139,17 @@ TEST_CASE("what fits, and what waits for others, has no nodes asked for") {
   lab.requireSound();
 }
 
-TEST_CASE("a request that fails is given up, told, and made again later") {
+TEST_CASE("a failed request for nodes is withdrawn and reported and made again later") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.until([&] { return !lab.request("large").empty(); }, 60s));
-  SECTION("the autoscaler says so") {
+  SECTION("the autoscaler reports the failure") {
     lab.setCondition(lab.request("large"), "Failed", "out of stock");
     REQUIRE(lab.reports("large", "Failed"));
     CHECK(lab.job("large")->condition(model::conditions::kNodesRequested)->message.find("out of stock") !=
           std::string::npos);
   }
-  SECTION("nobody answers") { REQUIRE(lab.reports("large", "TimedOut", 400s)); }
+  SECTION("the autoscaler does not answer") { REQUIRE(lab.reports("large", "TimedOut", 400s)); }
   CHECK(lab.until([&] { return lab.request("large").empty(); }, 30s));
   lab.run(30s);
   CHECK(lab.request("large", 2).empty());
@@ -162,16 +162,16 @@ TEST_CASE("a request that fails is given up, told, and made again later") {
   lab.requireSound();
 }
 
-TEST_CASE("who is suspended and resumed waits as long after a failure as who was not") {
+TEST_CASE("suspending and resuming a job does not shorten its wait for the next request for nodes") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.reports("large", "Asked"));
-  SECTION("after it") {
+  SECTION("the job is suspended after a failure") {
     lab.setCondition(lab.request("large"), "Failed", "out of stock");
     REQUIRE(lab.reports("large", "Failed"));
     REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
   }
-  SECTION("in its stead") {}
+  SECTION("the job is suspended while its request is open") {}
   lab.patchJob("large", R"({"spec":{"run":{"suspend":true}}})");
   REQUIRE(lab.reports("large", "Suspended"));
   REQUIRE(lab.until([&] { return lab.request("large").empty(); }, 30s));
@@ -184,7 +184,7 @@ TEST_CASE("who is suspended and resumed waits as long after a failure as who was
   lab.requireSound();
 }
 
-TEST_CASE("a successor goes on with what was asked for, and what was asked for goes with its job") {
+TEST_CASE("a new leader continues with the requested nodes and the request is deleted with its job") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.reports("large", "Asked"));
@@ -200,7 +200,7 @@ TEST_CASE("a successor goes on with what was asked for, and what was asked for g
   lab.requireSound();
 }
 
-TEST_CASE("where there is no such API nothing is made in vain, and the job says so") {
+TEST_CASE("without the ProvisioningRequest API nothing is created for nodes and the job reports it") {
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest, "");
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.reports("large", "NotAsked"));
@@ -211,20 +211,20 @@ TEST_CASE("where there is no such API nothing is made in vain, and the job says 
   lab.requireSound();
 }
 
-TEST_CASE("placeholder pods stand for members until there are nodes, and never take a place") {
+TEST_CASE("placeholder pods request nodes and are deleted when they are no longer needed") {
   Autoscaled lab(model::ProvisioningBy::kPlaceholderPods, "");
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.until([&] { return lab.placeholders() == 4; }, 60s));
   REQUIRE(lab.reports("large", "Asked"));
   lab.run(60s);
   CHECK(lab.placeholders() == 4);
-  SECTION("the nodes come") {
+  SECTION("the nodes arrive") {
     REQUIRE(lab->addNodes(2));
     REQUIRE(lab.waitPhase("large", "Running", 60s));
     CHECK(lab.until([&] { return lab.placeholders() == 0; }, 60s));
     CHECK(lab.reports("large", "Placed"));
   }
-  SECTION("they do not") {
+  SECTION("the nodes do not arrive") {
     REQUIRE(lab.reports("large", "TimedOut", 400s));
     CHECK(lab.until([&] { return lab.placeholders() == 0; }, 30s));
   }

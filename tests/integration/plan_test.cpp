@@ -26,7 +26,7 @@ int plannedWorkers(const model::Job& job) {
 
 }  // namespace
 
-TEST_CASE("a job with plan.mode Auto runs in the shape of its plan, and its spec stays as it was") {
+TEST_CASE("a job with plan.mode Auto runs in the shape of its plan and its spec does not change") {
   Lab lab;
   lab->startOperator();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
@@ -47,7 +47,7 @@ TEST_CASE("a job with plan.mode Auto runs in the shape of its plan, and its spec
   lab.requireSound();
 }
 
-TEST_CASE("a plan is made again when the spec has changed while the job had no places") {
+TEST_CASE("a plan is made again when the spec has changed while the job had no placement") {
   Lab lab;
   lab->startOperator();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
@@ -61,7 +61,7 @@ TEST_CASE("a plan is made again when the spec has changed while the job had no p
   lab.requireSound();
 }
 
-TEST_CASE("a plan survives the operator, and a member that is lost comes back in its shape") {
+TEST_CASE("a job that loses a member runs again by the same plan") {
   Lab lab;
   lab->startOperator();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":24,)")});
@@ -75,8 +75,7 @@ TEST_CASE("a plan survives the operator, and a member that is lost comes back in
   lab.requireSound();
 }
 
-TEST_CASE(
-    "a planned gang that gets another size is told what that size is worth, and comes back to its plan") {
+TEST_CASE("the plan of a gang that grew beyond it reports the speed of the new size and retains its shape") {
   Lab lab;
   lab->startOperator();
   lab.submit("auto", {.workers = 1,
@@ -100,7 +99,7 @@ TEST_CASE(
   lab.requireSound();
 }
 
-TEST_CASE("what a plan lacks is named, and a shape that fits nowhere leaves the spec's") {
+TEST_CASE("a missing value of a plan is named and an infeasible plan leaves the spec's shape") {
   Lab lab;
   lab->startOperator();
   lab.submit("bare", {.workers = 1, .extra = R"("plan":{"mode":"Auto"})"});

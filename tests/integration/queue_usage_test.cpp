@@ -35,7 +35,7 @@ struct Watched {
 
 }  // namespace
 
-TEST_CASE("what a queue holds is told within two seconds and a half, by its status and by the metrics") {
+TEST_CASE("a queue's status shows its usage within 2.5 seconds and its metric soon after") {
   Lab lab;
   Watched queue(lab);
   const auto follows = [&](std::int64_t gpus) {
@@ -58,7 +58,7 @@ TEST_CASE("what a queue holds is told within two seconds and a half, by its stat
   lab.requireSound();
 }
 
-TEST_CASE("a change right after a write of the status is told as soon") {
+TEST_CASE("a change right after a write of the status appears within three seconds") {
   Lab lab;
   Watched queue(lab);
   for (int round = 0; round < 5; ++round) {

@@ -57,8 +57,8 @@ struct Elastic {
     REQUIRE(lab.until([&] { return lab.phase("bert") == "Resizing"; }, 30s));
   }
   [[nodiscard]] std::string why() const {
-    const auto* told = lab.job("bert")->condition("Resizing");
-    return told == nullptr ? "" : told->reason + ": " + told->message;
+    const auto* found = lab.job("bert")->condition("Resizing");
+    return found == nullptr ? "" : found->reason + ": " + found->message;
   }
   void requireSound() {
     lab.requireSound();
@@ -70,7 +70,7 @@ struct Elastic {
 
 }  // namespace
 
-TEST_CASE("a gang grows and shrinks as its user asks, whatever its framework can do") {
+TEST_CASE("a gang grows and shrinks on request with and without the checkpoint helper") {
   const std::string way = GENERATE(as<std::string>{}, kHelper, "");
   CAPTURE(way);
   Elastic gang(way);
@@ -90,7 +90,7 @@ TEST_CASE("a gang grows and shrinks as its user asks, whatever its framework can
   gang.requireSound();
 }
 
-TEST_CASE("a job that cannot go on starts anew with its new size, on its places") {
+TEST_CASE("a job that cannot resize while it runs restarts with its new size on its assigned nodes") {
   Lab lab({}, 4);
   lab->startOperator();
   const std::string job =
@@ -116,7 +116,7 @@ TEST_CASE("a job that cannot go on starts anew with its new size, on its places"
   lab.requireTidy();
 }
 
-TEST_CASE("resize row 1: who leaves and hangs is deleted when its time is over") {
+TEST_CASE("resize row 1: a leaving member that hangs is deleted when its grace ends") {
   Elastic gang(kHelper, "never", 3);
   gang.scale(1);
   gang.waitResizing();
@@ -126,7 +126,7 @@ TEST_CASE("resize row 1: who leaves and hangs is deleted when its time is over")
   gang.requireSound();
 }
 
-TEST_CASE("resize row 2: an operator that is killed at any step leaves it to the next one") {
+TEST_CASE("resize row 2: the next operator completes a resize whose operator is killed at any step") {
   for (int ms = 0; ms < 2'000; ms += 125) {
     const bool grows = ms % 250 == 0;
     CAPTURE(ms, grows);
@@ -140,7 +140,7 @@ TEST_CASE("resize row 2: an operator that is killed at any step leaves it to the
   }
 }
 
-TEST_CASE("resize row 3: where those that join find no place the gang keeps its size, and tries again") {
+TEST_CASE("resize row 3: a gang whose new members cannot be bound keeps its size and tries again") {
   Elastic gang;
   gang.scale(4);
   gang.waitResizing();
@@ -158,7 +158,7 @@ TEST_CASE("resize row 3: where those that join find no place the gang keeps its 
   gang.requireSound();
 }
 
-TEST_CASE("resize row 4: a node that is lost meanwhile costs what it always costs, and the size comes") {
+TEST_CASE("resize row 4: a node that is lost during the resize does not prevent the new size") {
   for (int ms = 0; ms < 1'200; ms += 150) {
     CAPTURE(ms);
     Elastic gang;
@@ -172,7 +172,7 @@ TEST_CASE("resize row 4: a node that is lost meanwhile costs what it always cost
   }
 }
 
-TEST_CASE("resize row 5: a job that ends meanwhile has ended, and nothing is left of those that came") {
+TEST_CASE("resize row 5: a job that ends during the resize leaves none of its new pods behind") {
   for (int ms = 0; ms < 2'000; ms += 250) {
     CAPTURE(ms);
     Elastic gang(kHelper, "500ms", 3, "4s");
@@ -185,7 +185,7 @@ TEST_CASE("resize row 5: a job that ends meanwhile has ended, and nothing is lef
   }
 }
 
-TEST_CASE("resize row 6: who scales again meanwhile gets the last size") {
+TEST_CASE("resize row 6: a job that is scaled again during the resize gets the last size") {
   for (int ms = 0; ms < 1'600; ms += 200) {
     CAPTURE(ms);
     Elastic gang(kHelper, "300ms", 3);
@@ -199,7 +199,7 @@ TEST_CASE("resize row 6: who scales again meanwhile gets the last size") {
   }
 }
 
-TEST_CASE("resize row 7: two that want the same last places share them, and say what is missing") {
+TEST_CASE("resize row 7: two jobs that request the same last GPUs share them and report what is missing") {
   Elastic gang;
   gang.lab.submit("gpt",
                   {.workers = 2,
@@ -214,14 +214,14 @@ TEST_CASE("resize row 7: two that want the same last places share them, and say 
   CHECK(gang.lab.boundPodsOf("bert") >= 2);
   CHECK(gang.lab.boundPodsOf("gpt") >= 2);
   const auto waits = [&](const std::string& name) {
-    const auto* told = gang.lab.job(name)->condition("Resizing");
-    return told != nullptr && told->reason == "Waiting";
+    const auto* found = gang.lab.job(name)->condition("Resizing");
+    return found != nullptr && found->reason == "Waiting";
   };
   CHECK((waits("bert") || waits("gpt")));
   gang.requireSound();
 }
 
-TEST_CASE("resize row 8: what one gives up another one gets, and no sooner") {
+TEST_CASE("resize row 8: a gang receives what another one gives up and no node is overcommitted") {
   Elastic gang(kHelper, "1500ms", 6);
   gang.lab.submit("gpt",
                   {.workers = 2,
@@ -256,7 +256,7 @@ class ConflictStorm final : public sim::FaultPlan {
 
 }  // namespace
 
-TEST_CASE("resize row 9: a storm of conflicts delays it") {
+TEST_CASE("resize row 9: a storm of conflicts only delays the resize") {
   ConflictStorm storm;
   Elastic gang(kHelper, "300ms", 2, "", {.operatorFaults = &storm});
   storm.blows = true;
@@ -267,8 +267,7 @@ TEST_CASE("resize row 9: a storm of conflicts delays it") {
   gang.requireSound();
 }
 
-TEST_CASE(
-    "resize row 10: who is suspended or deleted meanwhile is gone, and comes again with the size asked for") {
+TEST_CASE("resize row 10: a job can be suspended and resumed and deleted during the resize") {
   for (int ms = 0; ms < 1'600; ms += 200) {
     CAPTURE(ms);
     Elastic gang(kHelper, "700ms", 3);
@@ -287,7 +286,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("beyond what fits a gang gets what there is, and the rest when it becomes free") {
+TEST_CASE("a gang that requests more than fits gets what is free and later the rest") {
   Elastic gang;
   gang.lab.submit("other", {.workers = 2, .gpus = 8, .runFor = "20s"});
   REQUIRE(gang.lab.waitPhase("other", "Running", 60s));
@@ -298,7 +297,7 @@ TEST_CASE("beyond what fits a gang gets what there is, and the rest when it beco
   gang.requireSound();
 }
 
-TEST_CASE("nobody grows onto what is kept for those who wait") {
+TEST_CASE("a gang does not grow onto capacity that is reserved for a pending job") {
   Elastic gang;
   gang.lab.submit("large", {.workers = 4, .gpus = 8, .runFor = "2s"});
   REQUIRE(gang.lab.until([&] { return gang.lab.job("large")->status.pending.has_value(); }, 30s));

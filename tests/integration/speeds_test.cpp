@@ -51,14 +51,14 @@ struct Reporting {
 
 }  // namespace
 
-TEST_CASE("a job that tells nothing of its speed gets all that nobody wants") {
+TEST_CASE("a job that reports no speed grows onto all idle capacity") {
   Reporting job("begins");
   CHECK(job.waitSize(8));
   CHECK(job.speeds().empty());
   job.lab.requireSound();
 }
 
-TEST_CASE("reported speeds are kept by size, and who gains nothing grows no further") {
+TEST_CASE("reported speeds are recorded by size and a gang that gains nothing does not grow further") {
   Reporting job(line(2, 100));
   REQUIRE(job.lab.until([&] { return job.speeds() == Speeds{{2, 100'000}}; }, 60s));
   // At most twice the largest known size is tried.
@@ -80,7 +80,7 @@ TEST_CASE("reported speeds are kept by size, and who gains nothing grows no furt
   job.lab.requireSound();
 }
 
-TEST_CASE("who reports that it gains by more members gets more") {
+TEST_CASE("a job that reports a gain from more members grows") {
   Reporting job(line(2, 100));
   REQUIRE(job.waitSize(4));
   job.writeLog(line(4, 198));

@@ -94,7 +94,7 @@ TEST_CASE("an operator killed with any of its writes unsent leaves a gang that t
   CHECK(writesUntilUnharmed<KillBeforeWrite>(3) > 12);
 }
 
-TEST_CASE("an operator killed after any write about a gang of one loses nothing") {
+TEST_CASE("an operator killed after any write about a single-pod job does no harm") {
   CHECK(writesUntilUnharmed<KillAtWrite>(1) > 4);
 }
 

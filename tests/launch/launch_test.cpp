@@ -21,7 +21,7 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a membership is read as the operator writes it, and nothing else is taken for one") {
+TEST_CASE("a membership is read as the operator writes it and other text is rejected") {
   CHECK(parseMembership(R"({"generation":3,"role":"worker","size":4})") == Membership{3, "worker", 4});
   CHECK(parseMembership("{ \"size\" : 4,\n \"role\": \"worker\", \"more\":[1], \"generation\":12 }") ==
         Membership{12, "worker", 4});
@@ -37,7 +37,7 @@ TEST_CASE("a membership is read as the operator writes it, and nothing else is t
 }
 
 // The examples of FIPS 180-4, and test cases 2 and 6 of RFC 4231.
-TEST_CASE("digests are those of the standard") {
+TEST_CASE("digests match those of the standard") {
   CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")) ==
@@ -51,7 +51,7 @@ TEST_CASE("digests are those of the standard") {
   CHECK_FALSE(sameDigest("ab", "abc"));
 }
 
-TEST_CASE("at another size the variables of the frameworks are those of that size") {
+TEST_CASE("the framework variables match the size of the gang") {
   const Environment own{
       {"TRAINYARD_ROLE", "worker"},
       {"TRAINYARD_INDEX", "1"},
@@ -83,9 +83,7 @@ TEST_CASE("at another size the variables of the frameworks are those of that siz
       R"({"cluster":{"chief":["j-chief-0.j.ml.svc:2222"],"worker":["j-worker-0.j.ml.svc:2222","j-worker-1.j.ml.svc:2222","j-worker-2.j.ml.svc:2222","j-worker-3.j.ml.svc:2222"]},"task":{"type":"worker","index":1}})");
 }
 
-TEST_CASE(
-    "a member of another role that starts late counts from the size at its creation, not from what it "
-    "reads") {
+TEST_CASE("a late member of another role counts from the size at its creation") {
   Environment chief{{"TRAINYARD_ROLE", "chief"}, {"TRAINYARD_INDEX", "0"}, {"TRAINYARD_RANK", "0"},
                     {"TRAINYARD_SIZE", "3"},     {"WORLD_SIZE", "3"},      {"TRAINYARD_ELASTIC_SIZE", "2"}};
   const Membership read{2, "worker", 4};
@@ -93,7 +91,7 @@ TEST_CASE(
   CHECK(environmentAt(chief, read, {3, "worker", 1}).at("TRAINYARD_SIZE") == "2");
 }
 
-TEST_CASE("a member of another role is told of the size, and always belongs") {
+TEST_CASE("a member of another role receives the size and always belongs to the gang") {
   const Environment chief{{"TRAINYARD_ROLE", "chief"}, {"TRAINYARD_INDEX", "0"},    {"TRAINYARD_RANK", "0"},
                           {"TRAINYARD_SIZE", "3"},     {"TRAINYARD_REPLICAS", "1"}, {"WORLD_SIZE", "3"}};
   const Membership two{1, "worker", 2};

@@ -28,7 +28,7 @@ Coefficients costs(double fixed, double perSample, double wire, double local = 0
 
 }  // namespace
 
-TEST_CASE("non-negative least squares: exact where it can be, 0 where the best would be below") {
+TEST_CASE("non-negative least squares: exact where possible and 0 instead of a negative value") {
   const auto exact = solveNnls({{1, 1}, {1, 2}, {1, 3}}, {3, 5, 7});
   CHECK(exact.x[0] == Approx(1));
   CHECK(exact.x[1] == Approx(2));
@@ -44,7 +44,7 @@ TEST_CASE("non-negative least squares: exact where it can be, 0 where the best w
   CHECK(solveNnls({{0.0}}, {1}).x[0] == 0);
 }
 
-TEST_CASE("all-reduce goes through the busiest network, and not within one node") {
+TEST_CASE("all-reduce between nodes is limited by the busiest network") {
   const std::vector<NodePool> pools{pool(4, 4)};
   const TrainingModel model{.perWorker = 10};
   const auto seconds = [&](const Spread& spread) {
@@ -60,7 +60,7 @@ TEST_CASE("all-reduce goes through the busiest network, and not within one node"
   CHECK(twoByTwo > fourNodes);  // as measured: two workers share a NIC, and one pair of nodes has all traffic
 }
 
-TEST_CASE("parameter servers: the busiest of them decides, and the largest tensor cannot be split") {
+TEST_CASE("parameter servers: the busiest one sets the pace and the largest tensor cannot be split") {
   const std::vector<NodePool> pools{pool(8, 1, {1, 1})};
   TrainingModel model{.parameterServers = true, .perWorker = 10};
   const auto exchange = [&](int servers) {
@@ -78,7 +78,7 @@ TEST_CASE("parameter servers: the busiest of them decides, and the largest tenso
   CHECK(beside == Approx(0.1 * 2 * 0.75));
 }
 
-TEST_CASE("a synchronous step waits for the slowest worker, and for its input") {
+TEST_CASE("a synchronous step waits for the slowest worker and for its input") {
   NodePool slow = pool(1, 1);
   slow.slowness = 3;
   const std::vector<NodePool> pools{pool(1, 1), slow};
@@ -97,7 +97,7 @@ TEST_CASE("a synchronous step waits for the slowest worker, and for its input") 
   CHECK(predictStep({{{0, 1, 1, 0}}}, pools, accumulating, costs(1, 0.1, 0)).seconds == Approx(4 + 1));
 }
 
-TEST_CASE("a fit finds what measured steps were made of, and how sure it is") {
+TEST_CASE("a fit recovers the parts of measured steps and its own uncertainty") {
   const std::vector<NodePool> pools{pool(4, 4)};
   const Coefficients truth = costs(0.05, 0.002, 0.3, 0.03);
   std::vector<MeasuredSpread> measured;
@@ -124,7 +124,7 @@ TEST_CASE("without measurements the model's figures decide") {
   CHECK(prior.values[Coefficients::kWire] == 0.5);
 }
 
-TEST_CASE("workers and servers are spread evenly, as far as nodes hold them") {
+TEST_CASE("workers and servers are spread evenly as far as nodes hold them") {
   const std::vector<NodePool> pools{pool(2, 2, {2, 2, 0}), pool(3, 4), pool(2, 0, {1})};
   const auto order = orderedForWorkers(pools, {0, 1, 2});
   CHECK(order == std::vector<std::size_t>{1, 0});
@@ -143,7 +143,7 @@ TEST_CASE("workers and servers are spread evenly, as far as nodes hold them") {
   CHECK_FALSE(addSeparateServers(pools, orderedForServers(pools), two, 3));
 }
 
-TEST_CASE("a plan within the noise of a smaller one loses to it") {
+TEST_CASE("a smaller shape is preferred to one that is faster only within the noise") {
   const std::vector<NodePool> pools{pool(1, 8)};
   // Nearly all of the step is fixed: with a fixed global batch, more workers gain next to nothing.
   Coefficients coefficients = costs(1, 0.0001, 0, 0);
@@ -158,7 +158,7 @@ TEST_CASE("a plan within the noise of a smaller one loses to it") {
 }
 
 // A tenant's profile for which every shape is equally good, on nodes that are all different.
-TEST_CASE("what is looked at is bounded, and small shapes and large ones are still among it") {
+TEST_CASE("the number of shapes is bounded and both small and large ones are among them") {
   std::vector<NodePool> pools;
   for (int i = 0; i < 64; ++i) {
     pools.push_back(pool(5, 1 + i % 4, {8, 8, 8, 8, 8}));
@@ -172,7 +172,7 @@ TEST_CASE("what is looked at is bounded, and small shapes and large ones are sti
   CHECK(std::any_of(shapes.begin(), shapes.end(), [](const auto& each) { return each.workers == 700; }));
 }
 
-TEST_CASE("shapes keep to their limits, and to one type of GPU unless they may be mixed") {
+TEST_CASE("shapes respect their limits and use one type of GPU unless types may be mixed") {
   NodePool slow = pool(2, 4);
   slow.slowness = 2;
   slow.gpuType = "slow";

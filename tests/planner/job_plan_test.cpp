@@ -69,7 +69,7 @@ int plannedOf(const model::ShapePlan& plan, const std::string& role) {
 
 }  // namespace
 
-TEST_CASE("a plan is never one that its queue refuses, whatever it limits") {
+TEST_CASE("a plan never exceeds the limits of its queue") {
   const bool servers = GENERATE(false, true);
   const auto limit = GENERATE(as<std::pair<std::string, std::int64_t>>{}, std::pair{"nvidia.com/gpu", 6},
                               std::pair{"cpu", std::int64_t{14'000}}, std::pair{"memory", 6 * 8 * kGi},
@@ -95,7 +95,7 @@ TEST_CASE("a plan is never one that its queue refuses, whatever it limits") {
   if (limit.first == "memory" && !servers) CHECK(workers == 6);
 }
 
-TEST_CASE("a type of GPU that the queue may hardly have is passed over for one that it may") {
+TEST_CASE("a plan avoids a type of GPU of which the queue's limit allows too few") {
   const model::ShapePlan plan =
       planOf(asking(false), twoTypes().add(queueWith({{"gpu-type.trainyard.dev/A100", 1}})));
   // Sixteen T4 are faster than one A100.
@@ -103,7 +103,7 @@ TEST_CASE("a type of GPU that the queue may hardly have is passed over for one t
   CHECK(plannedOf(plan, "worker") == 16);
 }
 
-TEST_CASE("what others are guaranteed is not planned with by a job that cannot be stopped") {
+TEST_CASE("the plan of a non-preemptible job excludes what other queues are guaranteed") {
   model::Queue other;
   other.name = model::QueueName("other");
   other.guaranteed.set("nvidia.com/gpu", 28);
@@ -114,13 +114,13 @@ TEST_CASE("what others are guaranteed is not planned with by a job that cannot b
   CHECK(plannedOf(planOf(each, twoTypes().add(queueWith({})).add(other)), "worker") == 4);
 }
 
-TEST_CASE("limits that leave room for no shape are told") {
+TEST_CASE("limits that allow no shape are reported") {
   const model::ShapePlan plan = planOf(asking(true), twoTypes().add(queueWith({{"cpu", 5'000}})));
   CHECK(plan.roles.empty());
   CHECK(plan.message.find("limits") != std::string::npos);
 }
 
-TEST_CASE("the step on the very places of a gang is what its plan says of that shape") {
+TEST_CASE("the step predicted on a gang's assigned nodes is the one in its plan for that size") {
   model::Job each = asking(false);
   model::ModelProfile profile = *each.spec.plan.profile;
   profile.parameters = 100'000'000;
@@ -160,7 +160,7 @@ TEST_CASE("the step on the very places of a gang is what its plan says of that s
   CHECK_FALSE(planAtSize(each, {on("t1", 0, 3)}, ledger, policy, at(500)));
 }
 
-TEST_CASE("by its profile sizes are worth what they do, at the level that was measured") {
+TEST_CASE("a profile predicts the speed of each size at the level of the measured speed") {
   model::Job each = asking(false);
   each.spec.elastic.emplace();
   each.spec.elastic->role = "worker";
@@ -197,7 +197,7 @@ TEST_CASE("by its profile sizes are worth what they do, at the level that was me
   CHECK(predictedSpeeds(each, 12, 8, ledger, policy, fits).empty());
 }
 
-TEST_CASE("speeds by type are what is told, else what was measured of one worker alone") {
+TEST_CASE("speeds by type of GPU are the stated ones or else those measured with one worker") {
   model::ModelProfile profile;
   CHECK(typeSpeeds(profile).empty());
   profile.measurements = {{{1}, 32, 100'000'000, 0, "T4"},
@@ -211,7 +211,7 @@ TEST_CASE("speeds by type are what is told, else what was measured of one worker
   CHECK(typeSpeeds(profile).empty());
 }
 
-TEST_CASE("a plan by absurd figures is refused by name, and writes no number that cannot be read back") {
+TEST_CASE("a plan from absurd figures is refused and holds no numbers") {
   model::Job each = asking(false);
   model::ModelProfile profile = *each.spec.plan.profile;
   profile.flopsPerSample = INT64_MAX;

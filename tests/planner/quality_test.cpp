@@ -11,7 +11,7 @@ using namespace trainyard;
 // Small versions of what tests/planner/planner_quality_main.cpp prints, with the bounds in docs/planner.md
 // and fixed seeds.
 
-TEST_CASE("fitted to five steps of a model, a plan is nearly as fast as the best that was measured") {
+TEST_CASE("a plan fitted to five steps of a model is nearly as fast as the best measured one") {
   double mean = 0;
   for (const std::string model : {"cifar10", "imagenet", "bert", "deepspeech2", "yolov3", "ncf"}) {
     const std::string file = std::string(TRAINYARD_TRACES) + "/pollux/traces/" + model + "/placements.csv";

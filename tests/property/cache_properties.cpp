@@ -43,8 +43,8 @@ std::string wordsOf(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("a ledger that follows is the ledger of the snapshot") {
-  rc::prop("step by step, whatever was taken from it meanwhile", [](std::uint64_t seed) {
+TEST_CASE("a ledger that follows the changes equals the ledger of the snapshot") {
+  rc::prop("after every step, with anything taken in between", [](std::uint64_t seed) {
     LivingCluster cluster(seed);
     Ledger followed;
     for (int step = 0; step < kSteps; ++step) {
@@ -58,7 +58,7 @@ TEST_CASE("a ledger that follows is the ledger of the snapshot") {
   });
 }
 
-TEST_CASE("what a cycle remembers of the last one changes no plan") {
+TEST_CASE("the cycle cache changes no plan") {
   rc::prop("a warm cache and an empty one give the same plan, step by step", [](std::uint64_t seed) {
     LivingCluster cluster(seed);
     CycleCache cache;

@@ -58,7 +58,7 @@ std::int64_t freeGpus(const model::Snapshot& snapshot) {
 
 }  // namespace
 
-TEST_CASE("whoever moves has new places in the same plan, and whoever it moves for starts") {
+TEST_CASE("each moved gang gets new nodes in the plan that starts the gang for which it moves") {
   rc::prop("moves", [](const QueueScene& scene, bool two) {
     const model::Snapshot snapshot = scattered(scene, two ? 1 : 0);
     const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));
@@ -103,12 +103,12 @@ TEST_CASE("whoever moves has new places in the same plan, and whoever it moves f
   });
 }
 
-TEST_CASE("nobody is moved again by the plans that follow") {
+TEST_CASE("the plans that follow move no gang again") {
   rc::prop("settled", [](const QueueScene& scene, bool two) {
     InstantCluster cluster(scattered(scene, two ? 1 : 0));
     cluster.step();
     const std::size_t moves = cluster.stopped();
-    RC_CLASSIFY(moves > 0, "somebody moved");
+    RC_CLASSIFY(moves > 0, "a gang moved");
     for (int i = 0; i < 3; ++i) {
       cluster.pass(std::chrono::seconds(600));
       cluster.step();

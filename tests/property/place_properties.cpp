@@ -38,7 +38,7 @@ std::vector<std::size_t> usedNodes(const Placement& placement, const Ledger& led
 
 }  // namespace
 
-TEST_CASE("a placement is whole, open and within the room there is") {
+TEST_CASE("a placement has all members on open nodes within the free capacity") {
   rc::prop("every member exactly once, on an open node, without over-commitment", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     Ledger ledger(snapshot);
@@ -61,7 +61,7 @@ TEST_CASE("a placement is whole, open and within the room there is") {
   });
 }
 
-TEST_CASE("a gang is placed exactly when brute force finds a way, at the tightest level there is") {
+TEST_CASE("a gang is placed exactly when brute force finds a way and at the tightest level") {
   rc::prop("tightest level", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
@@ -88,7 +88,7 @@ TEST_CASE("a gang is placed exactly when brute force finds a way, at the tightes
   });
 }
 
-TEST_CASE("of the domains that hold the gang the one with the least free GPUs is taken") {
+TEST_CASE("a gang takes the domain with the fewest free GPUs among those that hold it") {
   rc::prop("least free", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
@@ -171,7 +171,7 @@ TEST_CASE("with a cost table no way to spread the gang over its domain is listed
   });
 }
 
-TEST_CASE("with a job mix, of the nodes that hold the gang the one where fragmentation grows least") {
+TEST_CASE("with a job mix a gang takes the node where fragmentation grows least") {
   rc::prop("least growth", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
@@ -215,7 +215,7 @@ TEST_CASE("with a job mix, of the nodes that hold the gang the one where fragmen
   });
 }
 
-TEST_CASE("neither mix nor costs change whether a gang is placed, or how close") {
+TEST_CASE("neither mix nor costs change whether or how closely a gang is placed") {
   rc::prop("same level", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
@@ -276,7 +276,7 @@ TEST_CASE("neither the order of input nor a repetition changes a decision") {
   });
 }
 
-TEST_CASE("without the exact search nothing impossible is placed, and little is missed") {
+TEST_CASE("without the exact search nothing impossible is placed and little is missed") {
   rc::prop("gap of the heuristics", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);
@@ -295,8 +295,8 @@ TEST_CASE("without the exact search nothing impossible is placed, and little is 
   });
 }
 
-TEST_CASE("the ledger is a ledger") {
-  rc::prop("free room is allocatable minus holdings", [](const Scene& scene) {
+TEST_CASE("the ledger balances free capacity and holdings") {
+  rc::prop("free capacity is allocatable minus holdings", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     Ledger ledger(snapshot);
     const auto outcome = placeIn(snapshot, "x/j");

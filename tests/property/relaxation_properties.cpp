@@ -98,7 +98,7 @@ TEST_CASE("relaxing never places wider than allowed") {
   });
 }
 
-TEST_CASE("what fits as close as it ever can starts at once where the job states no wish") {
+TEST_CASE("a job without a locality preference starts at once where it fits as closely as it ever can") {
   rc::prop("no absurd wait", [](const Scene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Ledger ledger(snapshot);

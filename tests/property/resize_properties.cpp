@@ -105,7 +105,7 @@ class World {
 
 }  // namespace
 
-TEST_CASE("A gang grows where nobody waits, and gives that back to whoever comes") {
+TEST_CASE("A gang grows onto idle capacity and gives it back to a job that arrives") {
   World world(2);
   world.add(elasticGang("ml/a", 1, 2, 8, world.now()));
   (void)world.decide();
@@ -131,7 +131,7 @@ TEST_CASE("A gang grows where nobody waits, and gives that back to whoever comes
   REQUIRE(world.members("ml/a") == 8);
 }
 
-TEST_CASE("A gang starts smaller where there is no room, shrinks to its least for others, and comes back") {
+TEST_CASE("A gang starts smaller when capacity is short and shrinks to its minimum and grows again") {
   World world(1);
   world.add(elasticGang("ml/a", 1, 3, 3, world.now()));
   (void)world.decide();
@@ -157,7 +157,7 @@ TEST_CASE("A gang starts smaller where there is no room, shrinks to its least fo
   REQUIRE(world.members("ml/a") == 3);
 }
 
-TEST_CASE("Who needs room is given what it needs, and no more") {
+TEST_CASE("A gang shrinks by exactly what a pending job needs") {
   World world(2);
   world.add(elasticGang("ml/a", 1, 8, 8, world.now()));
   (void)world.decide();
@@ -169,7 +169,7 @@ TEST_CASE("Who needs room is given what it needs, and no more") {
   REQUIRE(world.members("ml/a") == 5);
 }
 
-TEST_CASE("Who takes longer gives a newcomer what that one wishes; its equals give the least") {
+TEST_CASE("A gang shrinks to give a shorter job its desired size and an equal one only its minimum") {
   World world(2);
   world.add(elasticGang("ml/long", 1, 8, 8, world.now()));
   (void)world.decide();
@@ -186,7 +186,7 @@ TEST_CASE("Who takes longer gives a newcomer what that one wishes; its equals gi
   REQUIRE(world.members("ml/long") + world.members("ml/short") == 7);
 }
 
-TEST_CASE("Wishes come before what others have beyond theirs") {
+TEST_CASE("Desired sizes come before what other gangs have beyond theirs") {
   World world(2);
   world.add(elasticGang("ml/a", 1, 2, 7, world.now()));
   (void)world.decide();
@@ -207,7 +207,7 @@ TEST_CASE("Wishes come before what others have beyond theirs") {
 }
 
 // Gangs arrive right after a gang grew, and end right after a gang shrank: the worst case.
-TEST_CASE("Adversarial arrivals do not make sizes go to and fro") {
+TEST_CASE("Adversarial arrivals do not make sizes oscillate") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     base::Rng rng(seed);
     World world(static_cast<int>(rng.between(1, 4)));

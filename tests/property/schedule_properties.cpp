@@ -85,7 +85,7 @@ std::string describe(const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("what starts is whole and has room, once those that are stopped for it are gone") {
+TEST_CASE("a started gang is whole and fits once its victims have ended") {
   rc::prop("no over-commitment", [](const QueueScene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Plan plan = cycle(inputOf(snapshot));
@@ -113,12 +113,12 @@ TEST_CASE("what starts is whole and has room, once those that are stopped for it
       RC_ASSERT(members.size() == static_cast<std::size_t>(start.job->spec.totalReplicas()));
     }
     RC_CLASSIFY(!starts.empty(), "starts");
-    RC_CLASSIFY(!stopped.empty(), "stops others");
+    RC_CLASSIFY(!stopped.empty(), "preempts others");
   });
 }
 
-TEST_CASE("only whole gangs that can be stopped are stopped, and only for a placement") {
-  rc::prop("who is stopped", [](const QueueScene& scene) {
+TEST_CASE("only whole preemptible gangs are preempted and only for a placement") {
+  rc::prop("victims", [](const QueueScene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Plan plan = cycle(inputOf(snapshot));
     RC_LOG() << describe(plan);
@@ -140,7 +140,7 @@ TEST_CASE("only whole gangs that can be stopped are stopped, and only for a plac
   });
 }
 
-TEST_CASE("no start brings a queue, or one above it, beyond its limit") {
+TEST_CASE("no start brings a queue or one above it beyond its limit") {
   rc::prop("quotas", [](const QueueScene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Plan plan = cycle(inputOf(snapshot));
@@ -187,18 +187,18 @@ TEST_CASE("a queue within its guarantee loses nothing to other queues") {
   });
 }
 
-TEST_CASE("every waiting job starts or has a reason") {
-  rc::prop("nobody is forgotten", [](const QueueScene& scene) {
+TEST_CASE("every pending job starts or has a reason") {
+  rc::prop("no job is forgotten", [](const QueueScene& scene) {
     const model::Snapshot snapshot = snapshotOf(scene);
     const Plan plan = cycle(inputOf(snapshot));
-    std::set<model::ObjectKey> told;
+    std::set<model::ObjectKey> decided;
     for (const JobDecision& decision : plan.decisions) {
       if (!decision.status) continue;
       const bool starts = decision.status->gang.proposal.has_value();
       const bool waits = decision.status->pending.has_value() && !decision.status->pending->message.empty();
-      if (starts || waits) told.insert(decision.job->key);
+      if (starts || waits) decided.insert(decision.job->key);
     }
-    for (const auto& job : snapshot.jobs) RC_ASSERT(job->status.gang.placed || told.contains(job->key));
+    for (const auto& job : snapshot.jobs) RC_ASSERT(job->status.gang.placed || decided.contains(job->key));
   });
 }
 

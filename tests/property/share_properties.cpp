@@ -123,7 +123,7 @@ void requireFair(const model::Snapshot& snapshot) {
 
 }  // namespace
 
-TEST_CASE("fair shares are those of water filling, to the unit") {
+TEST_CASE("fair shares equal those of water filling to the unit") {
   rc::prop("level by level", [](const QueueScene& raw) {
     const QueueScene scene = sensible(raw);
     const model::Snapshot snapshot = snapshotOf(scene);
@@ -162,7 +162,7 @@ TEST_CASE("fair shares are those of water filling, to the unit") {
   });
 }
 
-TEST_CASE("shares converge when everybody wants more than there is, by stopping jobs") {
+TEST_CASE("shares converge by preemption when every queue demands more than its share") {
   rc::prop("reclaim", [](const QueueScene& raw) {
     InstantCluster cluster(snapshotOf(saturated(raw)));
     int steps = 0;
@@ -170,12 +170,12 @@ TEST_CASE("shares converge when everybody wants more than there is, by stopping 
       cluster.pass(std::chrono::hours(1));
       RC_ASSERT(++steps < 200);
     } while (cluster.step());
-    RC_CLASSIFY(cluster.stopped() > 0, "jobs were stopped");
+    RC_CLASSIFY(cluster.stopped() > 0, "jobs were preempted");
     requireFair(cluster.snapshot());
   });
 }
 
-TEST_CASE("shares converge as jobs end, without stopping any") {
+TEST_CASE("shares converge without preemption as jobs end") {
   rc::prop("jobs end one at a time", [](const QueueScene& raw, std::uint64_t seed) {
     QueueScene scene = saturated(raw);
     for (SceneQueue& queue : scene.queues) queue.reclaim = false;

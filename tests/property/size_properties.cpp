@@ -196,7 +196,7 @@ SizeProblem randomProblem(base::Rng& rng) {
 
 }  // namespace
 
-TEST_CASE("Sizes are as good as the exact optimum's, but for a hundredth") {
+TEST_CASE("Sizes have on average at most one percent less value than the exact optimum") {
   base::Rng rng(20261123);
   constexpr int kCases = 1'000;
   double sum = 0;
@@ -237,7 +237,7 @@ TEST_CASE("Sizes are as good as the exact optimum's, but for a hundredth") {
   REQUIRE(worst <= 0.05);
 }
 
-TEST_CASE("Sizes are chosen within any amount of work, the more the better") {
+TEST_CASE("Sizes are valid with any bound on work and best with a large one") {
   base::Rng rng(7);
   for (int i = 0; i < 200; ++i) {
     const SizeProblem problem = randomProblem(rng);
@@ -253,7 +253,7 @@ TEST_CASE("Sizes are chosen within any amount of work, the more the better") {
   }
 }
 
-TEST_CASE("What a job reported of its speed is found again") {
+TEST_CASE("A speed curve recovers the speeds that a job reported") {
   // 1/T = a/n + b (n-1)/n + c (N-1)/N with 4 members on a node.
   const auto speed = [](int n) {
     const int nodes = (n + 3) / 4;

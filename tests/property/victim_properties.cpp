@@ -189,7 +189,7 @@ std::optional<Cost> cheapest(const model::Snapshot& snapshot, const Allowed& all
 void comparePlan(const model::Snapshot& snapshot, const Allowed& allowed) {
   const std::optional<Cost> best = cheapest(snapshot, allowed);
   const std::vector<PlannedStart> starts = startsOf(cycle(inputOf(snapshot)));
-  RC_CLASSIFY(best && std::get<1>(*best) > 0, "somebody is stopped");
+  RC_CLASSIFY(best && std::get<1>(*best) > 0, "a gang is preempted");
   RC_CLASSIFY(best && std::get<1>(*best) > 1, "several are");
   RC_CLASSIFY(!best, "waits");
   RC_ASSERT(starts.size() == (best ? 1U : 0U));
@@ -213,7 +213,7 @@ void comparePlan(const model::Snapshot& snapshot, const Allowed& allowed) {
 
 }  // namespace
 
-TEST_CASE("the fewest gangs are stopped, and of equally many those that lose least") {
+TEST_CASE("victims are the fewest gangs and among equally few those that lose least") {
   rc::prop("against every possible choice", [](const QueueScene& scene) {
     const model::Snapshot snapshot = oneWaits(scene);
     RC_PRE(snapshot.jobs.size() <= 9);
@@ -221,7 +221,7 @@ TEST_CASE("the fewest gangs are stopped, and of equally many those that lose lea
   });
 }
 
-TEST_CASE("across queues too, the fewest are stopped, and only of what was borrowed") {
+TEST_CASE("victims in other queues are the fewest gangs and only among borrowers") {
   rc::prop("against every choice within rights", [](const QueueScene& scene) {
     const model::Snapshot snapshot = oneReclaims(scene);
     RC_PRE(snapshot.jobs.size() <= 8);

@@ -35,7 +35,7 @@ NodeTraffic trafficOf(const std::vector<std::string>& pods) {
 
 }  // namespace
 
-TEST_CASE("parameter servers are ordered, workers are not, unless their job names a band") {
+TEST_CASE("parameter servers are ordered and workers only if their job names a band") {
   CHECK(trafficOf({podJson("a", "ps", "")}).jobs.size() == 1);
   CHECK(trafficOf({podJson("a", "server", "")}).jobs.size() == 1);
   CHECK(trafficOf({podJson("a", "worker", "")}).jobs.empty());
@@ -45,26 +45,26 @@ TEST_CASE("parameter servers are ordered, workers are not, unless their job name
   CHECK(trafficOf({podJson("a", "ps", R"("{\"off\":true}")")}).jobs.empty());
 }
 
-TEST_CASE("a pod that names another's job as its owner has no place in its order") {
+TEST_CASE("a pod that names another job as its owner is not part of that job's order") {
   std::string pod = podJson("a", "ps", R"("{\"band\":0}")");
   const std::string label = R"("trainyard.dev/job-uid":"job-a")";
   pod.replace(pod.find(label), label.size(), R"("trainyard.dev/job-uid":"mine")");
   CHECK(trafficOf({pod}).jobs.empty());
 }
 
-TEST_CASE("an annotation tells age and expected end; one that cannot be read counts as absent") {
-  const auto told =
+TEST_CASE("an annotation states age and expected end and counts as absent when it is unreadable") {
+  const auto traffic =
       trafficOf({podJson("a", "ps", R"("{\"since\":\"2025-12-31T00:00:00Z\",\"expectedSeconds\":60}")")});
-  REQUIRE(told.jobs.size() == 1);
-  CHECK(base::formatTime(told.jobs[0].rank.since) == "2025-12-31T00:00:00Z");
-  REQUIRE(told.jobs[0].rank.expectedEnd);
-  CHECK(base::formatTime(*told.jobs[0].rank.expectedEnd) == "2026-01-01T00:02:00Z");
+  REQUIRE(traffic.jobs.size() == 1);
+  CHECK(base::formatTime(traffic.jobs[0].rank.since) == "2025-12-31T00:00:00Z");
+  REQUIRE(traffic.jobs[0].rank.expectedEnd);
+  CHECK(base::formatTime(*traffic.jobs[0].rank.expectedEnd) == "2026-01-01T00:02:00Z");
   const auto garbled = trafficOf({podJson("a", "ps", R"("{\"band\":99}")")});
   REQUIRE(garbled.jobs.size() == 1);
   CHECK(!garbled.jobs[0].rank.fixedBand);
 }
 
-TEST_CASE("on the node's network a pod is known by its declared ports, or not at all") {
+TEST_CASE("a pod on the node's network is identified by its declared ports or not at all") {
   const auto known = trafficOf(
       {podJson("a", "ps", "", R"(,"hostNetwork":true,"containers":[{"ports":[{"containerPort":2222}]}])")});
   REQUIRE(known.jobs.size() == 1);
@@ -80,7 +80,7 @@ TEST_CASE("an address of two pods counts once") {
   CHECK(traffic.jobs.size() == 1);
 }
 
-TEST_CASE("what the operator writes is what the agent reads") {
+TEST_CASE("the traffic order is written for parameter servers and for jobs that name a band") {
   model::Job job;
   job.created = base::WallTime(std::chrono::seconds(1'767'225'600));
   CHECK(codec::encodeTrafficOrder(job, "worker").empty());

@@ -34,14 +34,14 @@ const std::vector<JobTraffic> kTwo{{"a", {flow("10.0.0.1")}}, {"b", {flow("10.0.
 
 }  // namespace
 
-TEST_CASE("a tree is built once, and then nothing changes") {
+TEST_CASE("a tree is built once and then nothing changes") {
   MemoryKernel kernel;
   CHECK(settle(kernel, kTwo).size() == 1 + 4 + 3);
   CHECK(kernel.link.classes.size() == 4);
   CHECK(settle(kernel, kTwo).empty());
 }
 
-TEST_CASE("an order is changed in place: no class goes") {
+TEST_CASE("an order is changed in place without removing a class") {
   MemoryKernel kernel;
   settle(kernel, kTwo);
   auto jobs = kTwo;
@@ -51,7 +51,7 @@ TEST_CASE("an order is changed in place: no class goes") {
   for (const TcChange& each : changes) CHECK(std::get<SetClass>(each).exists);
 }
 
-TEST_CASE("a job keeps its class through an agent that starts anew, and in another order of jobs") {
+TEST_CASE("a job keeps its class when the agent restarts and when the order of jobs changes") {
   MemoryKernel kernel;
   settle(kernel, kTwo);
   auto jobs = kTwo;
@@ -60,7 +60,7 @@ TEST_CASE("a job keeps its class through an agent that starts anew, and in anoth
   CHECK(minors == std::vector<std::uint16_t>{kFirstJobClass + 2, kFirstJobClass, kFirstJobClass + 1});
 }
 
-TEST_CASE("a class whose packets wait stays until they have gone") {
+TEST_CASE("a class with waiting packets stays until they are sent") {
   MemoryKernel kernel;
   settle(kernel, kTwo);
   for (FoundClass& each : kernel.link.classes) {
@@ -90,7 +90,7 @@ TEST_CASE("nothing is taken down while packets wait") {
   CHECK(std::holds_alternative<RemoveQdisc>(changes.changes.back()));
 }
 
-TEST_CASE("a qdisc of somebody else is left alone") {
+TEST_CASE("a foreign qdisc is left alone") {
   FoundLink found;
   found.root = RootOwner::kForeign;
   found.rootKind = "tbf";
@@ -99,22 +99,22 @@ TEST_CASE("a qdisc of somebody else is left alone") {
   CHECK(changes.changes.empty());
 }
 
-TEST_CASE("foreign changes are set right") {
+TEST_CASE("foreign changes are corrected") {
   MemoryKernel kernel;
   settle(kernel, kTwo);
-  SECTION("a filter is gone") { kernel.link.filters.pop_back(); }
+  SECTION("a filter is missing") { kernel.link.filters.pop_back(); }
   SECTION("a filter leads elsewhere") { kernel.link.filters[0].filter->minor = kOthersClass; }
   SECTION("a filter occurs twice") {
     kernel.link.filters.push_back(kernel.link.filters[0]), kernel.link.filters.back().handle = 7;
   }
-  SECTION("a filter that is not ours") {
+  SECTION("a foreign filter is added") {
     kernel.link.filters.push_back({9, kFilterPriority4, false, std::nullopt});
   }
   SECTION("a class has another rate") { kernel.link.classes[2].shape.rate = 1; }
   SECTION("a class is in another band") { kernel.link.classes[3].shape.band = 6; }
-  SECTION("a class more") { kernel.link.classes.push_back({{77, kLinkClass, 0, 1, 1}}); }
+  SECTION("a class is added") { kernel.link.classes.push_back({{77, kLinkClass, 0, 1, 1}}); }
   SECTION("a class has another parent") { kernel.link.classes[2].shape.parentMinor = 0; }
-  SECTION("all is gone") { kernel.link = {}; }
+  SECTION("everything is missing") { kernel.link = {}; }
   for (int round = 0; round < 3; ++round) settle(kernel, kTwo);
   CHECK(settle(kernel, kTwo).empty());
   CHECK(kernel.link.classes.size() == 4);

@@ -6,7 +6,7 @@
 
 using trainyard::base::cutText;
 
-TEST_CASE("text is cut to a number of bytes, never inside a character") {
+TEST_CASE("text is cut to a number of bytes and never inside a character") {
   CHECK(cutText("abc", 3) == "abc");
   CHECK(cutText("abc", 2) == "ab");
   CHECK(cutText("abc", 0).empty());

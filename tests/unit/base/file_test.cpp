@@ -37,7 +37,7 @@ TEST_CASE("a file is read as it is") {
   CHECK(readFile(folder.write(large)) == large);
 }
 
-TEST_CASE("a file that cannot be read is named, with why") {
+TEST_CASE("an unreadable file is reported with its name and the cause") {
   const Folder folder;
   const std::string gone = (folder.path / "gone").string();
   CHECK(readFile(gone).error().message == gone + ": cannot be read (No such file or directory)");
@@ -45,7 +45,7 @@ TEST_CASE("a file that cannot be read is named, with why") {
   CHECK(readFile(gone).error().code == ErrorCode::kInvalid);
 }
 
-TEST_CASE("more than was asked for is refused") {
+TEST_CASE("a file larger than the limit is refused") {
   const Folder folder;
   const std::string file = folder.write("12345");
   CHECK(readFile(file, 5) == "12345");

@@ -26,7 +26,7 @@ TEST_CASE("log: JSON strings are escaped") {
   CHECK(quoteJson("") == R"("")");
 }
 
-TEST_CASE("log: well-formed UTF-8 passes, other bytes become U+FFFD") {
+TEST_CASE("log: well-formed UTF-8 is unchanged and other bytes become U+FFFD") {
   CHECK(quoteJson("grün €  \xF0\x9F\x9A\x82") == "\"grün €  \xF0\x9F\x9A\x82\"");
   constexpr const char* kReplaced = "\"\xEF\xBF\xBD\"";
   CHECK(quoteJson("\xFF") == kReplaced);
@@ -58,7 +58,7 @@ TEST_CASE("log: a line is one JSON object with typed fields") {
         std::string::npos);
 }
 
-TEST_CASE("log: what an attacker puts into a field cannot forge a line") {
+TEST_CASE("log: an attacker's text in a field cannot forge a line") {
   Lines lines;
   Logger(lines, LogLevel::kInfo, "x").info("m", {{"name", "a\"}\n{\"level\":\"error\""}});
   CHECK(std::count(lines.text.begin(), lines.text.end(), '\n') == 1);
@@ -75,7 +75,7 @@ TEST_CASE("log: levels below the chosen one are dropped; components can be renam
   CHECK(lines.text.find(R"("component":"b")") != std::string::npos);
 }
 
-TEST_CASE("log: as text a line can be read, and is one line") {
+TEST_CASE("log: a line in text format is readable and a single line") {
   Lines lines;
   const Logger logger(lines, LogLevel::kInfo, "cycle", LogFormat::kText);
   logger.named("lease").warning(

@@ -4,7 +4,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("all patterns that match are found in one pass, in any bytes") {
+TEST_CASE("all matching patterns are found in one pass over any bytes") {
   const std::vector<std::string> patterns = {"ab+c", "^x", "(?i)ERROR", "\\bz\\b"};
   const auto set = base::PatternSet::compile(patterns);
   REQUIRE(set);
@@ -17,7 +17,7 @@ TEST_CASE("all patterns that match are found in one pass, in any bytes") {
   CHECK(found.empty());
 }
 
-TEST_CASE("no patterns match nothing, and what is no pattern says why") {
+TEST_CASE("an empty set matches nothing and an invalid pattern reports its error") {
   const auto none = base::PatternSet::compile({});
   REQUIRE(none);
   std::vector<int> found;

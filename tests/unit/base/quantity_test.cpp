@@ -51,7 +51,7 @@ TEST_CASE("quantities: suffixes") {
   CHECK(milli("0.001E") == 1'000'000'000'000'000'000);
 }
 
-TEST_CASE("quantities: finer than a thousandth rounds up, as the API server does") {
+TEST_CASE("quantities: a part finer than a thousandth rounds up as in the API server") {
   CHECK(milli("1n") == 1);
   CHECK(milli("1u") == 1);
   CHECK(milli("1500u") == 2);
@@ -60,7 +60,7 @@ TEST_CASE("quantities: finer than a thousandth rounds up, as the API server does
   CHECK(milli("0n") == 0);
 }
 
-TEST_CASE("quantities: what is not a quantity is refused with its text") {
+TEST_CASE("quantities: invalid text is refused and quoted") {
   for (const char* text : {"", "-", "+", ".", "abc", "GiB", "m", "e3", " 1", "NaN", "Inf", "--1"}) {
     CHECK(refusal(text).find("not a number") != std::string::npos);
   }
@@ -71,7 +71,7 @@ TEST_CASE("quantities: what is not a quantity is refused with its text") {
   CHECK(refusal("12x").find("\"12x\"") != std::string::npos);
 }
 
-TEST_CASE("quantities: out of range is an error, never a small number") {
+TEST_CASE("quantities: out of range is an error and never a small number") {
   for (const char* text : {"9223372036854775807", "10E", "8Ei", "1e18", "9e17k"}) refusal(text);
   CHECK(refusal(std::string(40, '9')).find("too many digits") != std::string::npos);
   CHECK(milli("9223372036854775") == 9'223'372'036'854'775'000);

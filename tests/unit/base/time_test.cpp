@@ -15,7 +15,7 @@ std::string roundTrip(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("times: the two forms that the API knows") {
+TEST_CASE("times: the two forms that the API uses") {
   const WallTime time = parseTime("2026-11-21T09:00:00.123456Z").value();
   CHECK(formatTime(time) == "2026-11-21T09:00:00Z");
   CHECK(formatMicroTime(time) == "2026-11-21T09:00:00.123456Z");

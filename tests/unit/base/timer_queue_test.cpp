@@ -17,7 +17,7 @@ std::string runDue(TimerQueue& queue, Instant now, std::string& log) {
 
 }  // namespace
 
-TEST_CASE("timers: by time, then by insertion") {
+TEST_CASE("timers: they run by time and then by insertion") {
   TimerQueue queue;
   std::string log;
   queue.add(in(2), [&] { log += 'c'; });
@@ -32,7 +32,7 @@ TEST_CASE("timers: by time, then by insertion") {
   CHECK_FALSE(queue.nextDue());
 }
 
-TEST_CASE("timers: cancelled ones never run; other ids do no harm") {
+TEST_CASE("timers: cancelled ones never run and unknown ids do no harm") {
   TimerQueue queue;
   std::string log;
   const TimerId first = queue.add(in(1), [&] { log += 'a'; });

@@ -23,7 +23,7 @@ TEST_CASE("virtual loop: time jumps from task to task") {
   CHECK(loop.idle());
 }
 
-TEST_CASE("virtual loop: posted tasks run in order, at the present time") {
+TEST_CASE("virtual loop: posted tasks run in order at the present time") {
   VirtualLoop loop;
   std::string log;
   loop.post([&] {
@@ -66,7 +66,7 @@ TEST_CASE("virtual loop: cancelled timers do not hold it up") {
   CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("virtual loop: waits for a condition, at most so long") {
+TEST_CASE("virtual loop: it waits for a condition up to a limit") {
   VirtualLoop loop;
   int ticks = 0;
   std::function<void()> tick = [&] {

@@ -18,7 +18,7 @@ cli::ClassifiedCase judged(const std::string& name, model::FailureClass expected
 
 }  // namespace
 
-TEST_CASE("macro-F1 counts every class alike, and mistakes are told") {
+TEST_CASE("macro-F1 counts every class alike and mistakes are listed") {
   using enum model::FailureClass;
   const cli::ClassifyScore all =
       cli::scoreCases({judged("a", kAborted, kAborted), judged("b", kEvicted, kEvicted)});
@@ -33,7 +33,7 @@ TEST_CASE("macro-F1 counts every class alike, and mistakes are told") {
         std::string::npos);
 }
 
-TEST_CASE("what was found is shown as a table and as JSON") {
+TEST_CASE("classified cases are shown as a table and as JSON") {
   const std::vector<cli::ClassifiedCase> one = {
       judged("a", model::FailureClass::kAborted, model::FailureClass::kDiskFull)};
   CHECK(

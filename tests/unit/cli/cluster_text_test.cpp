@@ -52,7 +52,7 @@ model::Snapshot cluster() {
   return snapshot;
 }
 
-TEST_CASE("Nodes are told with who is on them") {
+TEST_CASE("The table of nodes shows the gangs on each node") {
   CHECK(nodesTable(cluster(), false) ==
         "NODE   TYPE   GPUS   USED   FREE   STATE      GANGS\n"
         "n1     -      8      7      1      Ready      ml/bert, 1 other pod\n"
@@ -63,7 +63,7 @@ TEST_CASE("Nodes are told with who is on them") {
   CHECK(nodesTable(cluster(), true).find("cpu ") != std::string::npos);
 }
 
-TEST_CASE("Programs are told the same of nodes") {
+TEST_CASE("The JSON of nodes has the same contents as the table") {
   CHECK(nodesJson(cluster(), false) ==
         R"({"items":[{"name":"n1","gpus":8,"usedGpus":7,"ready":true,"unschedulable":false,"deleting":false,)"
         R"("suspected":false,"trainingJobs":[{"namespace":"ml","name":"bert"}],"otherPods":1},)"
@@ -73,7 +73,7 @@ TEST_CASE("Programs are told the same of nodes") {
   CHECK(nodesJson(cluster(), true).find(R"("name":"cpu")") != std::string::npos);
 }
 
-TEST_CASE("Queues and jobs are told by what they hold") {
+TEST_CASE("Queues and jobs are listed with the GPUs that they hold") {
   model::Snapshot snapshot = cluster();
   CHECK(topTable(snapshot, 5).find("No job is placed.") != std::string::npos);
   model::Job job = *snapshot.jobs[0];
@@ -100,9 +100,7 @@ TEST_CASE("Queues and jobs are told by what they hold") {
             "\n");
 }
 
-TEST_CASE(
-    "What is charged to a queue by its namespace's label, or below it, counts there, and only admitted jobs "
-    "wait") {
+TEST_CASE("Jobs count in the queue of their namespace's label and above it and wait only when admitted") {
   model::Snapshot snapshot;
   snapshot.now = kNow;
   snapshot.nodes.push_back(node("n1", 8));
@@ -164,7 +162,7 @@ TEST_CASE("A watched text is new only if more than ages differ") {
   CHECK(withoutAges(first) != withoutAges(formatTable({{"JOB", "AGE"}, {"a", "9s"}, {"gpt", "59m"}})));
 }
 
-TEST_CASE("A job's story is told in order") {
+TEST_CASE("A timeline lists a job's history in order") {
   const std::string job =
       R"({"metadata":{"namespace":"ml","name":"bert","uid":"u2","creationTimestamp":"2026-01-01T10:00:00Z"},"status":{"conditions":[
         {"type":"Queued","status":"True","reason":"WaitingForTopology","message":"needs 4","lastTransitionTime":"2026-01-01T10:00:01Z"}],
@@ -190,7 +188,7 @@ TEST_CASE("A job's story is told in order") {
               R"({"namespace":"ml","name":"bert","moments":[{"time":"2026-01-01T09:59:59Z","what":"Early","message":""},)"));
 }
 
-TEST_CASE("Shells are told every command and flag") {
+TEST_CASE("Shell completions contain every command and flag") {
   const std::vector<CompletedCommand> commands = {{"status", "it's here", {"--namespace", "--watch"}},
                                                   {"top", "", {}}};
   const std::string bash = bashCompletion("trainyard", commands);
@@ -201,7 +199,7 @@ TEST_CASE("Shells are told every command and flag") {
   CHECK(fishCompletion("trainyard", commands).find("-a status -d 'it'\\''s here'") != std::string::npos);
 }
 
-TEST_CASE("An archive is as tar reads it") {
+TEST_CASE("An archive has the format that tar reads") {
   const std::string tar = tarOf({{"a/b.txt", "hello"}, {"c", std::string(512, 'x')}}, 0);
   CHECK(tar.size() == 512 * (1 + 1 + 1 + 1 + 2));
   CHECK(tar.substr(0, 7) == "a/b.txt");

@@ -17,7 +17,7 @@ const std::vector<CompletedCommand> kCommands = {
 
 CompletedWord of(const std::vector<std::string>& words) { return completedWord(words, kCommands); }
 
-TEST_CASE("Names are those that the command is about") {
+TEST_CASE("Completed names are of the kind that the command takes") {
   CHECK(of({"logs", "be"}).kind == CompletedKind::kJobs);
   CHECK(of({"logs", "be"}).begin == "be");
   CHECK(of({"drain", "--force", ""}).kind == CompletedKind::kNodes);
@@ -29,7 +29,7 @@ TEST_CASE("Names are those that the command is about") {
   CHECK(of({"logs", "--fo"}).kind == CompletedKind::kNothing);
 }
 
-TEST_CASE("kubectl asks for any word of the line") {
+TEST_CASE("A kubectl line is completed at any word") {
   CHECK(completedLine({"lo"}, kCommands) == "logs\n");
   CHECK(completedLine({}, kCommands) == "logs\ndrain\nqueues\ntop\n");
   const std::vector<CompletedCommand> withFlags = {{.name = "wait",
@@ -41,7 +41,7 @@ TEST_CASE("kubectl asks for any word of the line") {
   CHECK(completedLine({"wait", "--for", "Fin"}, withFlags) == "Finished\n");
 }
 
-TEST_CASE("A word that is no command is near one, or none") {
+TEST_CASE("An unknown word is matched to the nearest command or to none") {
   const std::vector<std::string> names = {"explain", "queues", "status", "top"};
   CHECK(nearestWord("queue", names) == "queues");
   CHECK(nearestWord("staus", names) == "status");
@@ -50,7 +50,7 @@ TEST_CASE("A word that is no command is near one, or none") {
   CHECK(nearestWord("x", names).empty());
 }
 
-TEST_CASE("Flags before the word say where to look") {
+TEST_CASE("Flags before the word set context and namespace") {
   const auto word = of({"logs", "--context", "prod", "-n", "ml", "--rank", "3", "b"});
   CHECK(word.kind == CompletedKind::kJobs);
   CHECK(word.ns == "ml");
@@ -64,7 +64,7 @@ TEST_CASE("Flags before the word say where to look") {
   CHECK(slashed.begin == "be");
 }
 
-TEST_CASE("What follows a flag is completed as its value") {
+TEST_CASE("The word after a flag is completed as its value") {
   CHECK(of({"logs", "-n", "m"}).kind == CompletedKind::kNamespaces);
   CHECK(of({"logs", "--namespace", "="}).kind == CompletedKind::kNamespaces);
   CHECK(of({"logs", "--namespace", "="}).begin.empty());

@@ -77,7 +77,7 @@ Json jobOf(const std::string& yaml) {
   return {};
 }
 
-TEST_CASE("Manifests as people write them are converted as they were meant, and what differs is named") {
+TEST_CASE("Manifests of the corpus are converted as intended and every difference is named") {
   const auto files = corpus();
   CHECK(files.size() >= 40);
   for (const auto& path : files) {

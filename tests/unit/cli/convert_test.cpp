@@ -58,7 +58,7 @@ TEST_CASE("A PyTorchJob becomes a TrainingJob of master and workers") {
   CHECK(converted->json.find("\"uid\"") == std::string::npos);
 }
 
-TEST_CASE("A TrainJob becomes one role, and says what its runtime kept") {
+TEST_CASE("A TrainJob becomes one role and notes name what its runtime holds") {
   const auto converted = convertJob(
       R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
       R"("runtimeRef":{"name":"torch-distributed"},"trainer":{"image":"i","command":["torchrun","t.py"],"numNodes":4,)"
@@ -71,7 +71,7 @@ TEST_CASE("A TrainJob becomes one role, and says what its runtime kept") {
   CHECK(notes(*converted, "initializer"));
 }
 
-TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
+TEST_CASE("A Volcano Job retains its tasks and queue and success policy") {
   const auto converted = convertJob(
       std::string(
           R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"mpi"},"spec":{)"
@@ -95,7 +95,7 @@ TEST_CASE("Volcano's Job keeps its tasks, queue and success") {
   CHECK(notes(*converted, "dependsOn"));
 }
 
-TEST_CASE("What a converted job loses is told, on one line each") {
+TEST_CASE("Everything that a converted job loses is noted on one line each") {
   const auto converted = convertJob(
       std::string(
           R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a.b","annotations":{"team":"x",)"
@@ -128,7 +128,7 @@ TEST_CASE("Volcano's policies of a task come before those of the job") {
   CHECK(ofTask < ofJob);
 }
 
-TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
+TEST_CASE("A TrainJob's metadata for pods and its processes per node are noted") {
   const auto converted = convertJob(
       R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"llama"},"spec":{)"
       R"("runtimeRef":{"name":"torch\u2028evil"},"labels":{"a":"b"},"trainer":{"image":"i","numProcPerNode":2}}})");
@@ -138,7 +138,7 @@ TEST_CASE("A TrainJob's metadata for pods and processes of a node are told") {
   for (const Note& note : converted->notes) CHECK(note.text.find("\u2028") == std::string::npos);
 }
 
-TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were called") {
+TEST_CASE("Volcano's MPI tasks become launcher and workers under any name") {
   const auto converted = convertJob(
       R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"horovod"},"spec":{"plugins":{)"
       R"("ssh":[],"svc":[],"mpi":["--master=boss","--worker=hands","--port=22"]},"tasks":[{"name":"boss","policies":[)"
@@ -159,7 +159,7 @@ TEST_CASE("Volcano's MPI tasks become launcher and workers, whatever they were c
   CHECK(notes(*converted, "sshd"));
 }
 
-TEST_CASE("What Volcano's plug-ins are told is kept or told, and the names they give are nobody else's") {
+TEST_CASE("Arguments of Volcano's plug-ins name the roles or are noted and role names stay unique") {
   const std::string head =
       R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a"},"spec":{"plugins":)";
   const auto torch =
@@ -181,7 +181,7 @@ TEST_CASE("What Volcano's plug-ins are told is kept or told, and the names they 
   CHECK(other.spec.roles[1].name == "worker");
 }
 
-TEST_CASE("An elastic job without workers for the moment begins with the fewest") {
+TEST_CASE("An elastic job that has no workers at the moment begins with the minimum") {
   const auto converted = convertJob(
       std::string(
           R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert"},"spec":{)"
@@ -195,7 +195,7 @@ TEST_CASE("An elastic job without workers for the moment begins with the fewest"
   CHECK(notes(*converted, "Worker.replicas is 0"));
 }
 
-TEST_CASE("What no API server would take is refused, not fatal") {
+TEST_CASE("Input that no API server would accept causes no crash") {
   const std::string head = R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"a")";
   const std::string task =
       R"({"name":"worker","replicas":9223372036854775807,"template":)" + std::string(kPod) + "}";
@@ -221,7 +221,7 @@ TEST_CASE("A job of Volcano that is aborted may be resumed") {
   CHECK(read(*converted).spec.run.suspend);
 }
 
-TEST_CASE("Words in the runtime's name count whole") {
+TEST_CASE("The framework is found by whole words of the runtime's name") {
   const auto framework = [](const std::string& runtime) {
     return convertJob(
                R"({"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"a"},"spec":)"
@@ -250,7 +250,7 @@ TEST_CASE("A TrainJob that runs mpirun gets a launcher") {
   CHECK(notes(*converted, "role launcher"));
 }
 
-TEST_CASE("What the operator would refuse of a template is taken out and told") {
+TEST_CASE("Template fields that the operator would refuse are removed and noted") {
   const auto converted = convertJob(
       R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert","labels":{)"
       R"("kueue.x-k8s.io/priority-class":"gold"}},"spec":{"elasticPolicy":{"minReplicas":1,"rdzvId":"x"},)"
@@ -269,7 +269,7 @@ TEST_CASE("What the operator would refuse of a template is taken out and told") 
   }
 }
 
-TEST_CASE("Jobs that have ended are not begun anew") {
+TEST_CASE("Jobs that have ended or are being deleted are left out") {
   const std::string bert = R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"bert")";
   CHECK(whyLeftOut(bert + R"(},"status":{"conditions":[{"type":"Running","status":"True"}]}})").empty());
   CHECK(whyLeftOut(bert + R"(},"status":{"conditions":[{"type":"Succeeded","status":"True"}]}})") ==
@@ -292,7 +292,7 @@ TEST_CASE("Objects that are no jobs stay as they are") {
   CHECK_FALSE(staysAsItIs(R"({"kind":"ConfigMap"})"));
 }
 
-TEST_CASE("What is none of these is refused in words") {
+TEST_CASE("An object of another kind is refused with a message") {
   CHECK(convertJob(R"({"apiVersion":"batch/v1","kind":"Job"})").error().message.find("Job of batch cannot") ==
         0);
   CHECK(convertJob(R"({"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob"})").error().code ==

@@ -34,7 +34,7 @@ model::Snapshot twoOnN1() {
 
 }  // namespace
 
-TEST_CASE("who goes on from a checkpoint leaves a node, who would begin anew stays unless forced") {
+TEST_CASE("a checkpointable gang leaves a drained node and another one stays unless forced") {
   const model::Snapshot snapshot = twoOnN1();
   const auto gangs = cli::planDrain(snapshot, model::NodeName("n1"), false);
   REQUIRE(gangs.size() == 2);
@@ -58,7 +58,7 @@ TEST_CASE("who goes on from a checkpoint leaves a node, who would begin anew sta
   for (const auto& each : cli::planDrain(snapshot, model::NodeName("n1"), true)) CHECK_FALSE(each.stays);
 }
 
-TEST_CASE("a node without members says so") {
+TEST_CASE("the drain of a node without members reports that there are none") {
   CHECK(cli::drainTable(model::NodeName("n3"), cli::planDrain(twoOnN1(), model::NodeName("n3"), false)) ==
         "No member of a gang runs on node n3.\n");
 }

@@ -25,7 +25,7 @@ model::Condition condition(std::string_view type, bool value, std::string_view r
           1};
 }
 
-TEST_CASE("a waiting job is explained in the operator's words, with numbers and who is in the way") {
+TEST_CASE("a pending job is explained by the operator's message with numbers and the blocking jobs") {
   model::Job bert = job("ml/bert").role("worker", 4, gpus(8));
   bert.status.conditions = {condition("Admitted", true, "Valid", "")};
   bert.status.pending =
@@ -69,7 +69,7 @@ TEST_CASE("a placed job is explained by its nodes and racks") {
   CHECK(cli::nodesOf(bert) == std::vector{model::NodeName("n1"), model::NodeName("n2")});
 }
 
-TEST_CASE("where a job runs is told by the levels of the policy, and in the operator's words") {
+TEST_CASE("the location of a job is shown by the policy's levels or by the operator's message") {
   model::Job bert =
       job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0").placed("n2", "worker", "1");
   bert.status.ready = "2/2";
@@ -95,8 +95,7 @@ TEST_CASE("where a job runs is told by the levels of the policy, and in the oper
         "  n2     worker 1\n");
 }
 
-TEST_CASE(
-    "a waiting job reports the job that preempted it, and that its start is not known where it is not") {
+TEST_CASE("a pending job names the job that preempted it and reports an unknown start as unknown") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(8));
   bert.status.pending = model::Pending{.reason = model::PendingReason::kWaitingForCapacity,
                                        .message = "needs 1 node",
@@ -112,7 +111,7 @@ TEST_CASE(
         "  Preempted by ml/urgent at 2024-10-04T00:00:00Z, 2 times in all.\n");
 }
 
-TEST_CASE("a job on its way is explained by its phase and deadline") {
+TEST_CASE("a job that is being placed or aborted is explained by its phase and deadline") {
   model::Job bert = job("ml/bert")
                         .role("worker", 1, gpus(4))
                         .proposes("n1", "worker", "0", model::ProposalPhase::kCreating);
@@ -127,7 +126,7 @@ TEST_CASE("a job on its way is explained by its phase and deadline") {
         "gone.\n");
 }
 
-TEST_CASE("jobs that do not wait for room say what they do") {
+TEST_CASE("a job that does not wait for capacity is explained by its condition") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).created(0);
   CHECK(cli::explainJob(bert, {}, at(60)) ==
         "ml/bert has not been processed since it was created, 60s ago. Is trainyard-operator running?\n");
@@ -149,7 +148,7 @@ TEST_CASE("jobs that do not wait for room say what they do") {
   CHECK(cli::explainJob(bert, {}, at(60)) == "ml/bert is suspended: spec.run.suspend is true.\n");
 }
 
-TEST_CASE("the table shows why a job waits, and '-' for what is not known") {
+TEST_CASE("the table shows why a job is pending and '-' for unknown values") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).queue("vision").created(0);
   bert.status.phase = "Pending";
   bert.status.ready = "0/1";
@@ -180,7 +179,7 @@ TEST_CASE("details and JSON hold the whole status") {
   CHECK(cli::jobsJson({bert}).find(R"({"items":[{"namespace":"ml")") == 0);
 }
 
-TEST_CASE("what a job reports is told in a few lines") {
+TEST_CASE("reported progress is shown in a few lines") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1").created(0);
   CHECK(cli::progressText(bert, at(60)).empty());
   model::Progress& progress = bert.status.progress.emplace();

@@ -8,7 +8,7 @@
 namespace trainyard::cli {
 namespace {
 
-TEST_CASE("JSON as YAML reads as people write it, and means the same") {
+TEST_CASE("JSON is printed as readable YAML of the same meaning") {
   const std::string json =
       R"({"kind":"TrainingJob","spec":{"roles":[{"name":"worker","replicas":4,"args":["-c","a: b # c",""]},)"
       R"({"name":"ps"}],"labels":{},"none":null,"list":[],"yes":"yes","no":true,"n":"010","t":"two\nlines"}})";
@@ -40,7 +40,7 @@ TEST_CASE("JSON as YAML reads as people write it, and means the same") {
   CHECK(yamlOfJson("no json").error().code == base::ErrorCode::kInvalid);
 }
 
-TEST_CASE("Names are told as kubectl tells them") {
+TEST_CASE("Names are printed as kubectl prints them") {
   CHECK(namesOfJson(R"({"items":[{"name":"a"},{"metadata":{"name":"b"}}]})", "trainingjob.trainyard.dev")
             .value() == "trainingjob.trainyard.dev/a\ntrainingjob.trainyard.dev/b\n");
   CHECK(namesOfJson(R"({"name":"a"})", "queue.trainyard.dev").value() == "queue.trainyard.dev/a\n");

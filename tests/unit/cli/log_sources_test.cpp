@@ -17,7 +17,7 @@ std::string podsOf(LogChoice choice, const model::Job& job) {
   return text;
 }
 
-TEST_CASE("Ranks are told by the process group, other members by role and index") {
+TEST_CASE("Ranks are those of the process group and other members are found by role and index") {
   const model::Job bert =
       job("ml/bert").role("ps", 1, gpus(0)).role("worker", 2, gpus(1)).role("master", 1, gpus(1));
   CHECK(podsOf({}, bert) == "bert-master-0 ");
@@ -27,7 +27,7 @@ TEST_CASE("Ranks are told by the process group, other members by role and index"
   CHECK(podsOf({.rank = 3}, bert).starts_with("ml/bert has no rank 3"));
 }
 
-TEST_CASE("A member that was started anew is another run") {
+TEST_CASE("A restarted member is another run") {
   const std::vector<LogSource> sources = {{"bert-worker-0", ""}, {"bert-worker-1", ""}};
   const auto runs = begunRuns(
       sources, R"({"items":[{"metadata":{"name":"bert-worker-0","uid":"u1"},"status":{"phase":"Running",)"

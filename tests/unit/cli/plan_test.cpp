@@ -82,7 +82,7 @@ TEST_CASE("plan writes the numbers into the file and leaves the rest as it was")
   CHECK(*changed == expected);
 }
 
-TEST_CASE("plan says what it lacks") {
+TEST_CASE("plan reports which values are missing") {
   auto read = cli::parseManifests(
       std::string(kJob).replace(std::string(kJob).find("name: bert-base, "), 17, ""), "job.yaml");
   REQUIRE(read);
@@ -94,7 +94,7 @@ TEST_CASE("plan says what it lacks") {
   CHECK_FALSE(cli::planShapes(manifests(), {}, "ml", clusterOf("4x0")));
 }
 
-TEST_CASE("measured steps come as a table") {
+TEST_CASE("measured steps are read from a table") {
   const auto steps = cli::parseMeasurements(
       "placement,batch,step_seconds,servers,gpu_type\n22,32,0.381,0,T4\n8+8+4,16,1.5,2,\n16x2,1,0.000002,0,"
       "T4\n",
@@ -122,7 +122,7 @@ TEST_CASE("measured steps come as a table") {
   }
 }
 
-TEST_CASE("nodes are described in a word") {
+TEST_CASE("nodes are described by a short text") {
   const auto nodes = cli::parseNodes("3x8:NVIDIA-A100-SXM4-80GB@200", 5);
   REQUIRE(nodes);
   REQUIRE(nodes->size() == 3);

@@ -33,7 +33,7 @@ model::Queue vision() {
   return made;
 }
 
-TEST_CASE("queues are a tree, siblings by name") {
+TEST_CASE("queues are shown as a tree with siblings in order of their names") {
   CHECK(cli::queuesTable({queue("research"), vision(), queue("batch", "research"), queue("all")}) ==
         "QUEUE      READY   WEIGHT   GUARANTEED   LIMIT   USED   SHARE   FAIR    WAITING   PLACED\n"
         "all        yes     1        -            -       -      0.0%    0.0%    0         0\n"
@@ -42,7 +42,7 @@ TEST_CASE("queues are a tree, siblings by name") {
         "  vision   yes     3        32           64      24     12.5%   33.3%   2         5\n");
 }
 
-TEST_CASE("queues without a tree are shown all the same, with the reason") {
+TEST_CASE("queues that form no tree are listed with the reason") {
   model::Queue lost = queue("lost", "nowhere");
   lost.status.conditions[0].status = model::ConditionStatus::kFalse;
   lost.status.conditions[0].reason = "ParentNotFound";

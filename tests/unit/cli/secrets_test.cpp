@@ -32,7 +32,7 @@ TEST_CASE("Nothing that may be secret is left in an object") {
   }
 }
 
-TEST_CASE("By default no argument and no annotation is left but what is needed") {
+TEST_CASE("By default only needed arguments and annotations remain") {
   const auto clean = withoutSecrets(R"({"metadata":{"annotations":{"team/note":"SECRET1",
       "deployment.kubernetes.io/revision":"kept-7"}},
     "spec":{"containers":[{"name":"kept-main","command":["/usr/bin/kept-python","SECRET2","-c","SECRET3"],
@@ -47,7 +47,7 @@ TEST_CASE("By default no argument and no annotation is left but what is needed")
     CHECK(clean->find(kept) != std::string::npos);
 }
 
-TEST_CASE("Private keys and tokens are known by their form, wherever they stand and wherever they are cut") {
+TEST_CASE("Private keys and tokens are recognized by their form at any position and cut anywhere") {
   const std::string line(64, 'A');
   const std::string key =
       "-----BEGIN RSA PRIVATE KEY-----\n" + line + "\n" + line + "\n-----END RSA PRIVATE KEY-----";

@@ -116,7 +116,7 @@ std::string refusal(World& world, const std::string& yaml) {
   return simulation ? "taken" : simulation.error().message;
 }
 
-TEST_CASE("what would start now starts so, and nothing is written for the asking") {
+TEST_CASE("a job that would start now starts as simulated and the simulation writes nothing") {
   World world(4);
   const std::string yaml = jobYaml("bert", 2, "  locality: {required: rack}\n");
   const auto answer = forecasts(world, yaml).front();
@@ -131,7 +131,7 @@ TEST_CASE("what would start now starts so, and nothing is written for the asking
   CHECK(world.job("bert")->status.gang.placed->assignments == answer.assignments);
 }
 
-TEST_CASE("whom it would stop is stopped for it") {
+TEST_CASE("a job that a simulated start would preempt is preempted by the real one") {
   World world(2);
   world.submit(R"(apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
@@ -158,7 +158,7 @@ value: 1000
   CHECK(world.job("low")->status.preemptions.count == 1);
 }
 
-TEST_CASE("whom it would move is moved for it") {
+TEST_CASE("a job that a simulated start would move is moved by the real one") {
   World world(2);
   const std::string fillers = jobYaml("one", 1, "", 6) + "---\n" + jobYaml("two", 1, "", 6);
   world.submit(fillers);
@@ -198,7 +198,7 @@ TEST_CASE("whom it would move is moved for it") {
   REQUIRE(world.waitPhase("gang", "Running"));
 }
 
-TEST_CASE("what would wait waits in the same words, and starts when it is foretold") {
+TEST_CASE("a job that would be pending gets the same message and starts at the expected time") {
   World world(2);
   world.submit(
       jobYaml("running", 2, "  estimate: {durationSeconds: 100}\n  preemptible: false\n", 8, "100s"));
@@ -220,7 +220,7 @@ TEST_CASE("what would wait waits in the same words, and starts when it is foreto
   CHECK(std::chrono::abs(started - answer.expected->start) <= 5s);
 }
 
-TEST_CASE("jobs of one file are tried together, in its order") {
+TEST_CASE("jobs of one file are simulated together in the order of the file") {
   World world(2);
   const auto answers = forecasts(
       world, jobYaml("z-one", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("two", 2));
@@ -234,14 +234,14 @@ TEST_CASE("jobs of one file are tried together, in its order") {
   CHECK(answers[1].expected->after[0].waitsNow);
 }
 
-TEST_CASE("nothing is foretold where nothing tells") {
+TEST_CASE("no start is predicted behind a job without an estimate") {
   World world(2);
   world.submit(jobYaml("running", 2, "  preemptible: false\n"));
   REQUIRE(world.waitPhase("running", "Running"));
   CHECK_FALSE(forecasts(world, jobYaml("next", 2)).front().expected);
 }
 
-TEST_CASE("a job that is not admitted is told so in the operator's words") {
+TEST_CASE("a job that would not be admitted gets the operator's message") {
   World world(2);
   const auto answer = forecasts(world, jobYaml("lost", 1, "  queue: nowhere\n")).front();
   CHECK(answer.outcome == Outcome::kRefused);
@@ -251,7 +251,7 @@ TEST_CASE("a job that is not admitted is told so in the operator's words") {
         Outcome::kSuspended);
 }
 
-TEST_CASE("what cannot be used is refused with file and line") {
+TEST_CASE("unusable input is refused with file and line") {
   World world(2);
   CHECK(refusal(world, "a: [1\n").substr(0, 9) == "job.yaml:");
   CHECK(refusal(world, "") == "the files hold no TrainingJob, and only TrainingJobs can be tried");
@@ -269,7 +269,7 @@ TEST_CASE("what cannot be used is refused with file and line") {
         "job.yaml:19: metadata.name: default/one occurs twice");
 }
 
-TEST_CASE("an answer reads as a sentence") {
+TEST_CASE("the answer of a simulation is readable as text and as JSON") {
   World world(2);
   auto simulation =
       trying(world, jobYaml("bert", 2, "  estimate: {durationSeconds: 60}\n") + "---\n" + jobYaml("next", 1) +
@@ -322,7 +322,7 @@ class Console final : public cli::LiveCluster {
   std::string source_ = "console https://console";
 };
 
-TEST_CASE("the console answers what the command finds out by itself") {
+TEST_CASE("the answer through the console equals that of the command alone") {
   World world(2);
   world.submit(
       jobYaml("running", 1, "  estimate: {durationSeconds: 100}\n  preemptible: false\n", 8, "100s"));
@@ -352,7 +352,7 @@ TEST_CASE("the console answers what the command finds out by itself") {
   CHECK(there.error().message == "not there (console https://console)");
 }
 
-TEST_CASE("a console gets the user's token and nothing else of his, by a way that hides it") {
+TEST_CASE("a console gets only the user's token and only over an encrypted or local connection") {
   const auto none = [](const std::string&) { return std::string(); };
   kube::ConnectionConfig user{.source = "kubeconfig k, context c", .server = "https://api:6443"};
   const auto refused = [&](const std::string& url) {

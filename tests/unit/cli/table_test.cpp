@@ -9,7 +9,7 @@ namespace {
 using namespace trainyard;
 using namespace std::chrono_literals;
 
-TEST_CASE("columns are as wide as their widest cell, without spaces at the end") {
+TEST_CASE("columns are as wide as their widest cell and have no trailing spaces") {
   CHECK(cli::formatTable({{"NAME", "PHASE"}, {"bert", ""}, {"gpt-large", "Running"}}) ==
         "NAME        PHASE\n"
         "bert\n"
@@ -17,14 +17,14 @@ TEST_CASE("columns are as wide as their widest cell, without spaces at the end")
   CHECK(cli::formatTable({}).empty());
 }
 
-TEST_CASE("what tenants wrote moves no cursor and makes no rows") {
+TEST_CASE("tenants' text moves no cursor and makes no rows") {
   CHECK(cli::formatTable({{"WHY"},
                           {"\x1b[2Jfine\nforged\x07 \xC2\x9B"
                            "1m\x7f"}}) == "WHY\n [2Jfine forged   1m\n");
   CHECK(cli::plainText("a\n\tb\r\xC3\xA4", true) == "a\n b \xC3\xA4");
 }
 
-TEST_CASE("what tenants wrote changes no order of reading, hides nothing and is text") {
+TEST_CASE("tenants' text changes no reading order and hides nothing") {
   for (const std::string_view hidden :
        {"\u061C", "\u200B", "\u200E", "\u200F", "\u202A", "\u202E", "\u2060", "\u2066", "\u2069", "\uFEFF",
         "\u00AD", "\u180E", "\U000E0041", "\U000E007F", "\U0001D173"})

@@ -68,7 +68,7 @@ std::string podOf(std::string_view podSpec) {
 
 // --- names of resources
 
-TEST_CASE("a template with 45,000 resources is refused by reason, and none of them is kept") {
+TEST_CASE("a template with 45000 resources is refused by reason and none of them is stored") {
   const std::string json = jobWithLimits(amounts(45'000));
   REQUIRE(json.size() > 700'000);
   const model::Job job = decoded(json);
@@ -94,13 +94,13 @@ TEST_CASE("names that are spread over many containers are counted together") {
   CHECK(namesOf(job) <= kMaxNames + 1);
 }
 
-TEST_CASE("as many names as are counted are fine, one more is not") {
+TEST_CASE("the maximum of counted names is accepted and one more is refused") {
   CHECK(refusal(jobWithLimits(amounts(32))).empty());
   CHECK(refusal(jobWithLimits(amounts(32) + R"(,"nvidia.com/gpu":"8","cpu":"1")")).empty());
   CHECK_THAT(refusal(jobWithLimits(amounts(33))), Catch::Contains("must not ask for more than 32"));
 }
 
-TEST_CASE("host ports and anti-affinity count as names, and long selectors become short names") {
+TEST_CASE("host ports and anti-affinity count as names and long selectors become short names") {
   std::string ports;
   for (int i = 1; i <= 5'000; ++i) ports += fmt::format(R"({}{{"hostPort":{}}})", i == 1 ? "" : ",", i);
   const model::Job wide =
@@ -141,7 +141,7 @@ TEST_CASE("host ports and anti-affinity count as names, and long selectors becom
   CHECK(one == name(codec::decodePod(podOf(selecting(prefix + "1")))));
 }
 
-TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs among them") {
+TEST_CASE("few of a foreign pod's 45000 names are counted and its GPUs are among them") {
   const std::string spec = fmt::format(R"({{"nodeName":"n","containers":[{}]}})",
                                        container("c", amounts(45'000) + R"(,"nvidia.com/gpu":"8")"));
   const auto pod = codec::decodePod(podOf(spec));
@@ -157,7 +157,7 @@ TEST_CASE("of a stranger's pod with 45,000 names few are counted, and its GPUs a
   CHECK(codec::decodePod(podOf(R"({"containers":[{"name":"c"}]})"))->uncountedResources == 0);
 }
 
-TEST_CASE("GPUs cannot be hidden behind made-up names, whatever the setting calls them") {
+TEST_CASE("GPUs cannot be hidden behind made-up names under any setting of the GPU resource") {
   const test::GpuResources setting({"amd.com/gpu", "nvidia.com/mig-1g.5gb"});
   const std::string spec =
       fmt::format(R"({{"nodeName":"n","containers":[{}]}})",
@@ -168,7 +168,7 @@ TEST_CASE("GPUs cannot be hidden behind made-up names, whatever the setting call
   CHECK(pod->shape.requests.extended("nvidia.com/gpu") == 0);
 }
 
-TEST_CASE("of a node that offers too many resources few are counted, and its GPUs among them") {
+TEST_CASE("few resources of a node that offers too many are counted and its GPUs are among them") {
   const auto node = codec::decodeNode(fmt::format(
       R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"cpu":"8",{},"nvidia.com/gpu":"8"}}}}}})",
       amounts(20'000)));
@@ -188,7 +188,7 @@ TEST_CASE("a Queue that names too many resources is refused by reason") {
   CHECK(queue(33)->specError == "spec.limit: must not name more than 32 resources");
 }
 
-TEST_CASE("what is compared with every node is bounded") {
+TEST_CASE("everything that is compared with each node is bounded") {
   const auto listed = [](int count, std::string_view each) {
     std::string text;
     for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", each);
@@ -243,7 +243,7 @@ TEST_CASE("lists that the schema bounds are bounded where they are read") {
 }
 
 // The amount of comparisons per node or per role is bounded before they are made.
-TEST_CASE("long selectors of a job are refused, and those of a pod cost no sorting") {
+TEST_CASE("long selectors of a job are refused and those of a pod are not sorted") {
   const auto values = [](int count) {
     std::string all;
     for (int i = 0; i < count; ++i) all += fmt::format(R"({}"v{}")", i == 0 ? "" : ",", i);
@@ -312,13 +312,13 @@ TEST_CASE("anti-affinity of many terms and roles is refused before anything is c
   CHECK(job(2'000, 4'000) == "spec.roles: has 4000 entries: at most 8 are allowed");
 }
 
-TEST_CASE("nobody takes the place of another's anti-affinity by a resource of its name") {
+TEST_CASE("resources that imitate anti-affinity or host ports are not counted") {
   const model::Job job = decoded(jobWithLimits(
       R"("member apart from app=merger in secret":"1","host port 80/TCP":"1","nvidia.com/gpu":"1")"));
   CHECK(namesOf(job) == 1);
 }
 
-TEST_CASE("of a pod that admission made only the shape is read, in its job's namespace and within bounds") {
+TEST_CASE("only the shape of an admitted pod is read within bounds and in its job's namespace") {
   const auto pod = [](std::string_view ns, std::string_view spec) {
     return fmt::format(R"({{"metadata":{{"name":"p","namespace":"{}"}},"spec":{}}})", ns, spec);
   };
@@ -348,7 +348,7 @@ TEST_CASE("of a pod that admission made only the shape is read, in its job's nam
   CHECK_THAT(wide.error().message, Catch::Contains("has 28000 terms, expressions and values"));
 }
 
-TEST_CASE("a complaint does not repeat a name of half a megabyte") {
+TEST_CASE("an error message does not repeat a name of half a megabyte") {
   const std::string error =
       refusal(jobWithLimits(fmt::format(R"("x.io/{}":"1.5")", std::string(500'000, 'a'))));
   CHECK_THAT(error, Catch::Contains("must be a whole number"));
@@ -357,7 +357,7 @@ TEST_CASE("a complaint does not repeat a name of half a megabyte") {
 
 // --- amounts
 
-TEST_CASE("a job that asks for more than can be counted is refused by reason") {
+TEST_CASE("a job that requests more than can be counted is refused by reason") {
   CHECK(refusal(jobWithLimits(R"("nvidia.com/gpu":"4503599627370495")", 4'096)) ==
         "spec.roles: ask for 9223372036854775807 GPUs or more in all: at most 2147483647 can be counted");
   CHECK_THAT(refusal(jobWithLimits(R"("x.io/r":"4503599627370495")", 4'096)),
@@ -368,7 +368,7 @@ TEST_CASE("a job that asks for more than can be counted is refused by reason") {
 
 // --- what is written
 
-TEST_CASE("a job whose pods are too much to be written is refused by reason") {
+TEST_CASE("a job whose pods are too large to be written is refused by reason") {
   const auto withText = [](std::size_t bytes, int replicas) {
     return refusal(
         jobOf(fmt::format(R"({{"containers":[{{"name":"c","args":["{}"]}}]}})", std::string(bytes, 'x')),
@@ -386,7 +386,7 @@ TEST_CASE("a job whose pods are too much to be written is refused by reason") {
              Catch::Contains("MiB together"));
 }
 
-TEST_CASE("TF_CONFIG grows with the members, and is refused where no process could begin with it") {
+TEST_CASE("TF_CONFIG grows with the members and is refused where no process could start with it") {
   const auto ofSize = [](int replicas, std::string_view framework) {
     return refusal(jobOf(R"({"containers":[{"name":"c"}]})", replicas, framework));
   };
@@ -395,7 +395,7 @@ TEST_CASE("TF_CONFIG grows with the members, and is refused where no process cou
   CHECK(ofSize(5'000, "PyTorch").empty());
 }
 
-TEST_CASE("the list of 10,000 members is written without what does not fit, or refused before it is tried") {
+TEST_CASE("a list of 10000 members is shortened to fit or its job is refused") {
   const std::string spec = R"({"containers":[{"name":"c"}]})";
   const auto data = [](const model::Job& job, std::string_view key) {
     const std::string json = codec::encodeConfigMap(job);
@@ -421,7 +421,7 @@ TEST_CASE("the list of 10,000 members is written without what does not fit, or r
 
 // --- texts of the API server
 
-TEST_CASE("what the API server says at length is cut, between two characters") {
+TEST_CASE("a long message of the API server is cut between two characters") {
   std::string message;
   while (message.size() < 100'000) message += "spec.containers[0].name: Ungültig; ";
   const base::Error error =

@@ -6,7 +6,7 @@
 
 using namespace trainyard;  // NOLINT(google-build-using-namespace): test
 
-TEST_CASE("the budget of a gang selects its members, is its job's, and is never met") {
+TEST_CASE("the budget of a gang selects its members and belongs to its job and permits no eviction") {
   model::Job job;
   job.key = {"ml", "bert"};
   job.uid = model::Uid("u1");

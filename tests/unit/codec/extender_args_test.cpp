@@ -82,7 +82,7 @@ TEST_CASE("a parser is used again and again") {
   CHECK(parser.parse(small)->nodeNames == Names{"a"});
 }
 
-TEST_CASE("names keep their escapes' meaning, in any order of members, unknown ones skipped") {
+TEST_CASE("names retain their escaped characters in any order of members and unknown members are skipped") {
   codec::ExtenderArgsParser parser;
   std::string body =
       fmt::format(R"({{"NodeNames":["a\"b","\u00e9"],"Later":[{{"x":[1,2]}}],"Pod":{}}})", kPod);
@@ -92,13 +92,13 @@ TEST_CASE("names keep their escapes' meaning, in any order of members, unknown o
   CHECK(args->pod.key.name == "p");
 }
 
-TEST_CASE("no candidates is a valid question, no list at all is none") {
+TEST_CASE("an empty list of candidates is valid and a missing one is not") {
   CHECK(failure(with(R"(,"NodeNames":[])")) == "accepted");
   CHECK(failure(with("")) == "extender request: NodeNames: is missing");
   CHECK(failure(with(R"(,"Nodes":null,"NodeNames":null)")) == "extender request: NodeNames: is null");
 }
 
-TEST_CASE("what only begins like null is refused, not thrown") {
+TEST_CASE("text that only begins like null is refused without an exception") {
   for (const char* text : {"nul", "nulL", "nullx", "n"}) {
     CAPTURE(text);
     CHECK_THAT(failure(with(fmt::format(R"(,"NodeNames":{})", text))),
@@ -167,7 +167,7 @@ TEST_CASE("bytes that are no UTF-8 are refused") {
   CHECK(failure(with(",\"NodeNames\":[\"a\xff\"]")).find("extender request: body: ") == 0);
 }
 
-TEST_CASE("deep nesting is refused or skipped, never followed") {
+TEST_CASE("deep nesting is refused or skipped and never followed") {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   CHECK(failure(with(R"(,"Else":)" + deep + R"(,"NodeNames":[])")) == "accepted");
   CHECK(failure(fmt::format(R"({{"Pod":{{"metadata":{{"name":"p"}},"spec":{}}},"NodeNames":[]}})", deep))
@@ -217,7 +217,7 @@ TEST_CASE("the answers to prioritize and preempt") {
         R"("n2":{"Pods":[{"UID":"u3"}],"NumPDBViolations":0}}})");
 }
 
-TEST_CASE("text that needs escapes gets them at every place of a word") {
+TEST_CASE("text that needs escapes is escaped at every position of a word") {
   for (int byte = 0; byte < 256; ++byte) {
     for (std::size_t place = 0; place < 17; ++place) {
       std::string text(17, 'x');

@@ -21,7 +21,7 @@ std::string policyRefusal(const std::string& rule) {
 
 }  // namespace
 
-TEST_CASE("a case is read with all that its members show") {
+TEST_CASE("a case is read with everything that its members report") {
   const auto cases = codec::decodeFailureCases(
       R"({"name": "c", "members": [{"role": "worker", "index": 2, "node": "n1", "log": "x\ny",
           "status": {"phase": "Failed", "reason": "Evicted", "message": "low on memory",
@@ -48,7 +48,7 @@ TEST_CASE("a case is read with all that its members show") {
   CHECK(cases->front().expect->failure == model::FailureClass::kEvicted);
 }
 
-TEST_CASE("a refused case names the file and the place") {
+TEST_CASE("a refused case names the file and the field") {
   CHECK(refusal("[").starts_with("f.json: "));
   CHECK(refusal("[]") == "f.json: holds no case");
   CHECK(refusal("5").starts_with("f.json: "));
@@ -72,7 +72,7 @@ TEST_CASE("the end of a pod is read from the pod as the API shows it") {
   CHECK_FALSE(codec::decodePodEnd("7"));
 }
 
-TEST_CASE("a policy's rules of failures are read, and refused with their place") {
+TEST_CASE("a policy's failure rules are read and invalid ones are refused with their position") {
   const auto policy = codec::decodePolicy(
       "failures:\n  rules:\n"
       "  - {name: licence, class: StorageUnavailable, log: 'FLEXlm error', exitCodes: [9], action: Restart}\n"

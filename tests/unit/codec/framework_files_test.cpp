@@ -63,7 +63,7 @@ TEST_CASE("MPI: the host file has a line for each worker with its slots") {
     CHECK_FALSE(data.at(key).empty());
 }
 
-TEST_CASE("a gang of another size has other files, the same gang the same") {
+TEST_CASE("a gang of another size has other files and the same gang has the same") {
   CHECK(codec::frameworkFilesName(launched("MPI")) == codec::frameworkFilesName(launched("MPI")));
   CHECK(codec::frameworkFilesName(launched("MPI")) != codec::frameworkFilesName(launched("MPI", 4)));
 }
@@ -78,7 +78,7 @@ TEST_CASE("frameworks that read no files have none") {
         R"("j-worker-1.j.ml.svc:2222","j-worker-2.j.ml.svc:2222"]})");
 }
 
-TEST_CASE("MPI: the launcher waits with its own image, and keeps its own mounts") {
+TEST_CASE("MPI: the launcher waits with its own image and keeps its own mounts") {
   const auto document = codec::JsonDocument::parse(podOf(launched("MPI"), "launcher"));
   REQUIRE(document);
   const codec::JsonValue spec = document->root().find("spec");
@@ -102,7 +102,7 @@ TEST_CASE("MPI: the launcher waits with its own image, and keeps its own mounts"
   });
 }
 
-TEST_CASE("MPI: a worker that says nothing of what to run is an ssh server") {
+TEST_CASE("MPI: a worker without a command is an ssh server") {
   const auto commandOf = [](const model::Job& job) {
     const std::string pod = podOf(job, "worker");
     const auto document = codec::JsonDocument::parse(pod);

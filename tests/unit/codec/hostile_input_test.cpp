@@ -67,13 +67,13 @@ constexpr std::string_view kJob = R"({"metadata":{"name":"bert","namespace":"ml"
 
 }  // namespace
 
-TEST_CASE("the job that the damage is done to is sound") {
+TEST_CASE("the job that these tests damage is valid") {
   const auto job = codec::decodeJob(kJob);
   REQUIRE(job);
   CHECK(job->specError.empty());
 }
 
-TEST_CASE("deep nesting costs no stack, and hides no object") {
+TEST_CASE("deep nesting costs no stack and hides no object") {
   for (const std::size_t depth : {65UL, 1'025UL, 100'000UL}) {
     CHECK_FALSE(codec::decodePod(nested(depth)));
     CHECK(codec::decodeNode(fmt::format(R"({{"metadata":{{"name":"n"}},"x":{}}})", nested(depth)))->name ==
@@ -96,7 +96,7 @@ TEST_CASE("deep nesting costs no stack, and hides no object") {
   CHECK_FALSE(codec::decodeJob(repeated("[", 100'000)));
 }
 
-TEST_CASE("a template nested too deeply makes the spec unusable, not the job unreadable") {
+TEST_CASE("a template nested too deeply makes the spec unusable and the job stays readable") {
   for (const std::size_t depth : {60UL, 1'000UL, 100'000UL}) {
     const auto job = codec::decodeJob(fmt::format(
         R"({{"metadata":{{"name":"bert","namespace":"ml"}},"spec":{{"framework":"PyTorch","roles":[{{"name":"worker",
@@ -109,7 +109,7 @@ TEST_CASE("a template nested too deeply makes the spec unusable, not the job unr
 }
 
 // The API server refuses this object; `trainyard simulate` reads objects that no API server has checked.
-TEST_CASE("a planned size between bounds that cross makes the spec unusable, and nothing worse") {
+TEST_CASE("a planned size between bounds that cross makes only the spec unusable") {
   const auto job = codec::decodeJob(
       R"({"metadata":{"namespace":"ml","name":"a","uid":"u"},"spec":{"framework":"PyTorch","plan":{"mode":"Auto"},)"
       R"("roles":[{"name":"worker","template":{"spec":{"containers":[{"name":"m","image":"i"}]}}}],)"
@@ -127,7 +127,7 @@ TEST_CASE("large input is refused before it is parsed") {
   CHECK_FALSE(codec::decodeJob(big));
 }
 
-TEST_CASE("numbers that are none, or too large, are refused") {
+TEST_CASE("invalid and too large numbers are refused") {
   for (const char* number :
        {"NaN", "Infinity", "-Infinity", "1e999", "0x10", "01", "+1", "1.", ".5", "--1"}) {
     CAPTURE(number);
@@ -155,7 +155,7 @@ TEST_CASE("numbers that are none, or too large, are refused") {
   CHECK(gpus("8.0")->allocatable.gpus() == 8);
 }
 
-TEST_CASE("of members of the same name the first counts, everywhere") {
+TEST_CASE("the first of several fields with the same name counts everywhere") {
   const auto pod =
       codec::decodePod(R"({"metadata":{"name":"a","name":"b"},"spec":{"nodeName":"n1","nodeName":"n2"}})");
   REQUIRE(pod);
@@ -180,7 +180,7 @@ TEST_CASE("an object cut off anywhere is refused") {
   }
 }
 
-TEST_CASE("an object with bytes changed at random is refused or read, never worse") {
+TEST_CASE("an object with bytes changed at random is refused or read without a crash") {
   static constexpr std::string_view kAlphabet = "{}[]\",:0123456789-.eE\\ntrufalse \x01\xff\xc3";
   for (std::uint64_t seed = 0; seed < 5'000; ++seed) {
     base::Rng rng(seed);
@@ -193,7 +193,7 @@ TEST_CASE("an object with bytes changed at random is refused or read, never wors
   }
 }
 
-TEST_CASE("an object with values of the wrong type is refused or read, never worse") {
+TEST_CASE("an object with values of the wrong type is refused or read without a crash") {
   static constexpr std::string_view kValues[] = {"null",
                                                  "true",
                                                  "-1",

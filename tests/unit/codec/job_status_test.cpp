@@ -206,7 +206,7 @@ std::string merged(const codec::JsonValue& target, const codec::JsonValue& patch
 
 }  // namespace
 
-TEST_CASE("a status comes back as it was written") {
+TEST_CASE("a job's status decodes to what was encoded") {
   for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
     const model::JobStatus status = Maker(seed).status();
     CAPTURE(seed);
@@ -265,7 +265,7 @@ TEST_CASE("a status patch holds what changed and nothing else") {
         R"({"metadata":{"resourceVersion":"5"},"status":{"observedGeneration":2}})");
 }
 
-TEST_CASE("times keep what they need") {
+TEST_CASE("times retain the precision that they need") {
   model::JobStatus status;
   status.startTime = at(0) + std::chrono::microseconds(999'999);
   status.gang.backoff = model::Backoff{at(0) + std::chrono::microseconds(250'000), 1, {}, ""};
@@ -289,7 +289,7 @@ TEST_CASE("text that is no UTF-8 reaches a status as replacement characters") {
   CHECK(document->root().find("phase").string()->starts_with("a\xEF\xBF\xBD\xEF\xBF\xBD("));
 }
 
-TEST_CASE("words of a newer version in what is only shown are no obstacle") {
+TEST_CASE("values of a newer version in fields for display are accepted") {
   const model::Job job =
       decodedWith(R"({"pending":{"reason":"WaitingForGodot","message":"m"},"progress":{"step":5},
     "conditions":[{"type":"New","status":"Perhaps","reason":"r","message":""}]})");
@@ -302,7 +302,7 @@ TEST_CASE("words of a newer version in what is only shown are no obstacle") {
   CHECK(job.status.conditions.at(0).status == model::ConditionStatus::kUnknown);
 }
 
-TEST_CASE("what a job has waited and consumed is written in words of the schema") {
+TEST_CASE("a job's delays and service and preemptions are written as the schema defines") {
   model::JobStatus status;
   status.delays = {std::chrono::seconds(60), std::chrono::seconds(7)};
   status.service = {3600, 1800, at(0)};
@@ -328,7 +328,7 @@ TEST_CASE("negative or absurd numbers in a status are refused by name") {
   }
 }
 
-TEST_CASE("a record of an older version tells of no charge, and a gang without one is written without") {
+TEST_CASE("a record of an older version has no charge and a gang without one is written without") {
   const model::Job job = decodedWith(R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":
       [{"node":"n1","role":"worker","indices":"0"}]}}})");
   CHECK(job.status.gang.placed);

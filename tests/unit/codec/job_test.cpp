@@ -107,7 +107,7 @@ TEST_CASE("the schema's defaults are filled in where no API server did") {
   CHECK_FALSE(job.hasReleaseFinalizer);
 }
 
-TEST_CASE("whether the inside of a template is wrong is told apart from the rest of the spec") {
+TEST_CASE("an error inside a template is distinguished from other errors of the spec") {
   CHECK(withPodField(R"("nodeName":"n1")").errorInTemplate);
   CHECK(withSpec(R"({"framework":"PyTorch","roles":[{"name":"worker"}]})").errorInTemplate);
   const model::Job other = withSpec(fmt::format(
@@ -141,7 +141,7 @@ const std::string kTerm =
 
 }  // namespace
 
-TEST_CASE("members that keep apart from each other by host name may") {
+TEST_CASE("members may require separate hosts by host name") {
   CHECK(requiring(apart(R"({"topologyKey":"kubernetes.io/hostname",
     "labelSelector":{"matchLabels":{"trainyard.dev/role":"worker","app":"bert"}}})"))
             .empty());
@@ -150,7 +150,7 @@ TEST_CASE("members that keep apart from each other by host name may") {
             .empty());
 }
 
-TEST_CASE("what else members require of other pods is refused by name, with what to use instead") {
+TEST_CASE("any other required pod affinity is refused by name with the alternative") {
   CHECK_THAT(requiring(apart(R"({"topologyKey":"rack","labelSelector":{"matchLabels":{"app":"bert"}}})")),
              Catch::StartsWith(kTerm + "topologyKey: must be kubernetes.io/hostname") &&
                  Catch::Contains("spec.locality"));
@@ -174,7 +174,7 @@ TEST_CASE("what else members require of other pods is refused by name, with what
                  Catch::Contains("spec.locality"));
 }
 
-TEST_CASE("what members only prefer of other pods is no error") {
+TEST_CASE("preferred pod affinity is no error") {
   CHECK(requiring(R"("topologySpreadConstraints":
     [{"maxSkew":1,"topologyKey":"rack","whenUnsatisfiable":"ScheduleAnyway"}])")
             .empty());
@@ -184,7 +184,7 @@ TEST_CASE("what members only prefer of other pods is no error") {
             .empty());
 }
 
-TEST_CASE("what a template must not hold is said with its field") {
+TEST_CASE("a forbidden field of a template is named") {
   const auto worker = [](std::string_view rest) {
     return "spec.roles[worker].template." + std::string(rest);
   };
@@ -228,7 +228,7 @@ TEST_CASE("what a template must not hold is said with its field") {
       worker("metadata.labels[trainyard.dev/role]: labels of trainyard.dev are set by the operator"));
 }
 
-TEST_CASE("amounts in a template that make no sense are said with their field") {
+TEST_CASE("an invalid amount in a template is refused with its field") {
   const auto resources = [](std::string_view rest) {
     return "spec.roles[worker].template.spec.containers[0].resources." + std::string(rest);
   };
@@ -251,7 +251,7 @@ TEST_CASE("amounts in a template that make no sense are said with their field") 
         resources(R"(requests[cpu]: must not exceed the limit of "4", is "8")"));
 }
 
-TEST_CASE("a spec that contradicts itself is said with its field") {
+TEST_CASE("a spec that contradicts itself is refused with the field") {
   const auto roles = [](std::string_view list, std::string_view rest = "") {
     return withSpec(fmt::format(R"({{"framework":"PyTorch","roles":{}{}}})", list, rest)).specError;
   };
@@ -293,7 +293,7 @@ TEST_CASE("a spec that contradicts itself is said with its field") {
                     longName));
 }
 
-TEST_CASE("an elastic job's cooldown and speeds are read, and where to ask for a checkpoint") {
+TEST_CASE("an elastic job's cooldown and speeds and checkpoint endpoint are read") {
   const auto elastic = [](std::string_view more) {
     return withSpec(
         fmt::format(R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}],)"
@@ -317,7 +317,7 @@ TEST_CASE("an elastic job's cooldown and speeds are read, and where to ask for a
             .specError == "spec.elastic.speeds[1].replicas: must be used once only, is 1");
 }
 
-TEST_CASE("what cannot be had as it is asked for is named, defaults are not") {
+TEST_CASE("supported values and defaults are not listed as unsupported") {
   const auto unsupported = [](std::string_view rest) {
     return withSpec(
                fmt::format(
@@ -346,7 +346,7 @@ TEST_CASE("what cannot be had as it is asked for is named, defaults are not") {
   CHECK(unsupported(R"(,"plan":{"mode":"Auto"},"gang":{"minAvailable":1})").empty());
 }
 
-TEST_CASE("a gang that may start without its last members has a least") {
+TEST_CASE("a gang that may start without its last members has a minimum") {
   const auto read = [](std::string_view framework, std::string_view rest, int least) {
     return withSpec(
                fmt::format(
@@ -386,7 +386,7 @@ TEST_CASE("a gang that may start without its last members has a least") {
             "spec.gang.minAvailable (with spec.elastic.minReplicas 3 pods have to be there)"});
 }
 
-TEST_CASE("a job whose members ran out of memory once asks for half as much again") {
+TEST_CASE("a job whose members ran out of memory once requests half as much again") {
   const auto read = [](std::string_view restarts) {
     return decoded(fmt::format(
         R"({{"metadata":{{"name":"bert","namespace":"ml"}},"spec":{{"framework":"PyTorch","roles":[{{"name":"worker","template":
@@ -407,7 +407,7 @@ TEST_CASE("a job whose members ran out of memory once asks for half as much agai
   CHECK(after.spec.templateHash == before.spec.templateHash);
 }
 
-TEST_CASE("how a job comes through a stop is read, with the schema's defaults and bounds") {
+TEST_CASE("a checkpoint is read with the schema's defaults and bounds") {
   const auto made = [](std::string_view checkpoint) {
     return withSpec(fmt::format(
         R"({{"framework":"PyTorch","roles":[{{"name":"worker","template":{}}}],"checkpoint":{}}})", kTemplate,
@@ -450,7 +450,7 @@ TEST_CASE("how a job comes through a stop is read, with the schema's defaults an
   }
 }
 
-TEST_CASE("the template hash follows what changes pods, and nothing else") {
+TEST_CASE("the template hash changes with what changes pods and with nothing else") {
   const auto hash = [](std::string_view spec) {
     const model::Job job = withSpec(spec);
     CHECK(job.specError.empty());
@@ -491,7 +491,7 @@ TEST_CASE("the template hash follows what changes pods, and nothing else") {
           R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"y"}]}}}]})"));
 }
 
-TEST_CASE("a job whose metadata or gang record cannot be read is an error that names it") {
+TEST_CASE("a job with unreadable metadata or an unreadable gang record is an error that names it") {
   const auto refused = [](std::string_view json) { return decodeJob(json).error().message; };
   CHECK(refused(R"({"metadata":{"namespace":"ml"}})") == "job: metadata.name: is required");
   CHECK(refused(R"({"metadata":{"name":"j","namespace":"ml","finalizers":"x"}})") ==

@@ -77,7 +77,7 @@ TEST_CASE("a gated member is made from the template") {
   CHECK(read->shape == job.spec.roles.front().shape);
 }
 
-TEST_CASE("a gang of one is born pinned, without gate and subdomain") {
+TEST_CASE("a single pod is created pinned and without gate and subdomain") {
   const model::Job job = jobWith(kPlain, 1);
   const auto pod =
       codec::decodePod(encoded(job, 0, {.epoch = 1, .gated = false, .pinned = model::NodeName("n7")}));
@@ -126,7 +126,7 @@ TEST_CASE("numbers and text of a template arrive as they were written") {
   CHECK(container.find("args").canonical() == canonical(R"(["é \" \\ \n \u0001 😀"])"));
 }
 
-TEST_CASE("the operator's scheduler binds the pod, the default one where it has none") {
+TEST_CASE("a pod names the operator's scheduler and none by default") {
   const model::Job job =
       jobWith(R"({"spec":{"schedulerName":"default-scheduler","containers":[{"name":"c","image":"x"}]}})");
   CHECK(encoded(job, 0, {}).find("schedulerName") == std::string::npos);
@@ -134,7 +134,7 @@ TEST_CASE("the operator's scheduler binds the pod, the default one where it has 
         std::string::npos);
 }
 
-TEST_CASE("a member has the time to end that its job asks for, and never less than its template says") {
+TEST_CASE("a member's grace is what its job requests and never less than its template's") {
   const auto graceOf = [](std::chrono::seconds grace, std::string_view own) {
     model::Job job = jobWith(fmt::format(R"({{"spec":{{{}"containers":[{{"name":"c"}}]}}}})", own));
     job.spec.roles[0].grace = grace;
@@ -149,9 +149,7 @@ TEST_CASE("a member has the time to end that its job asks for, and never less th
   CHECK_FALSE(graceOf(seconds(30), ""));  // Kubernetes' default is 30
 }
 
-TEST_CASE(
-    "the pod of a gang of one that cannot be preempted ends at its job's deadline, whatever becomes of "
-    "that") {
+TEST_CASE("the pod of a non-preemptible single-pod job has its job's deadline") {
   const auto deadlineOf = [](bool preemptible, std::optional<model::NodeName> pinned, std::string_view own) {
     model::Job job = jobWith(fmt::format(R"({{"spec":{{{}"containers":[{{"name":"c"}}]}}}})", own), 1);
     job.spec.preemptible = preemptible;
@@ -168,7 +166,7 @@ TEST_CASE(
   CHECK_FALSE(deadlineOf(false, std::nullopt, ""));
 }
 
-TEST_CASE("a member carries the priority class of its job, and no finalizer") {
+TEST_CASE("a member carries the priority class of its job and no finalizer") {
   model::Job job = jobWith(kPlain);
   job.spec.roles[0].templateJson =
       R"({"metadata":{"finalizers":["example.com/stay"]},"spec":{"containers":[{"name":"c","image":"x"}]}})";
@@ -207,7 +205,7 @@ model::Job elasticJob(std::string_view mode, std::string_view container) {
 
 }  // namespace
 
-TEST_CASE("a member that follows the size of its job finds it in a file, from its birth on") {
+TEST_CASE("a member that follows the size of its job finds it in a file from its creation on") {
   const std::string pod =
       encoded(elasticJob("Helper", R"({"name":"c","image":"x"})"), 1, {.launcherImage = "l"});
   const auto document = codec::JsonDocument::parse(pod);
@@ -224,7 +222,7 @@ TEST_CASE("a member that follows the size of its job finds it in a file, from it
   CHECK_FALSE(root.find("spec").find("initContainers").present());
 }
 
-TEST_CASE("trainyard-launch is process 1 where the job wants it") {
+TEST_CASE("trainyard-launch is process 1 where the job requests it") {
   const model::Job job =
       elasticJob("Launcher", R"({"name":"c","image":"x","command":["python3","t.py"],"args":["--fast"],
         "resources":{"limits":{"nvidia.com/gpu":1}},"securityContext":{"runAsUser":7}})");
@@ -248,7 +246,7 @@ TEST_CASE("trainyard-launch is process 1 where the job wants it") {
   CHECK(canonical(codec::encodeLaunchSecret(job, "t")).find(R"("token":"dA==")") != std::string::npos);
 }
 
-TEST_CASE("a job that is asked over HTTP is asked before it is told to end") {
+TEST_CASE("a job with checkpoint mode HTTP is asked for a checkpoint by a preStop hook") {
   model::Job job =
       elasticJob("Signal", R"({"name":"c","image":"x","lifecycle":{"postStart":{"sleep":{"seconds":1}}}})");
   job.spec.checkpoint =
@@ -268,7 +266,7 @@ TEST_CASE("a job that is asked over HTTP is asked before it is told to end") {
       "spec.containers[0].lifecycle.preStop: cannot stand beside checkpoint.mode HTTP, which is such a hook");
 }
 
-TEST_CASE("trainyard-launch is refused what it cannot start") {
+TEST_CASE("trainyard-launch is refused without a command or without an image") {
   const auto complaint = [](std::string_view container, std::string image) {
     const model::Job job = elasticJob("Launcher", container);
     const auto pod = codec::encodeMemberPod(job, job.spec.roles[0], 0, {.launcherImage = std::move(image)});
@@ -291,7 +289,7 @@ TEST_CASE("the release patch pins and opens the gate in one write") {
       "schedulingGates":[{"$patch":"delete","name":"trainyard.dev/gang"}]}})"));
 }
 
-TEST_CASE("the release patch keeps every term the pod has") {
+TEST_CASE("the release patch retains every affinity term of the pod") {
   model::PodShape shape;
   shape.affinity = {{.labels = {{"rack", model::SelectorOperator::kIn, {"r0", "r1"}},
                                 {"old", model::SelectorOperator::kDoesNotExist, {}}},
@@ -338,7 +336,7 @@ TEST_CASE("the ConfigMap lists the members") {
       R"([{"role":"worker","index":0,"host":"bert-worker-0.bert.ml.svc"},{"role":"worker","index":1,"host":"bert-worker-1.bert.ml.svc"}])");
 }
 
-TEST_CASE("the finalizer patch keeps the finalizers of others") {
+TEST_CASE("the finalizer patch retains foreign finalizers") {
   const model::Job job = jobWith(kPlain);
   CHECK(
       codec::encodeFinalizerPatch(job, true) ==
@@ -347,7 +345,7 @@ TEST_CASE("the finalizer patch keeps the finalizers of others") {
         R"({"metadata":{"uid":"j1","resourceVersion":"5","finalizers":["other/one"]}})");
 }
 
-TEST_CASE("the check of the node comes before all containers of the job, with the first one's resources") {
+TEST_CASE("the preflight container comes before the job's containers and has the first one's resources") {
   const model::Job job = jobWith(R"json({"spec":{"initContainers":[{"name":"i","image":"y"}],"containers":[
       {"name":"c","image":"x","env":[{"name":"LD_PRELOAD","value":"mine"}],"securityContext":{"runAsUser":7},
        "resources":{"limits":{"nvidia.com/gpu":8}}},{"name":"d","image":"z"}]}})json");
@@ -408,7 +406,7 @@ std::string role(std::string_view name, int replicas, std::string_view more = ""
 
 }  // namespace
 
-TEST_CASE("a member on the host's network asks the cluster's resolver, unless its template chose another") {
+TEST_CASE("a member on the host's network uses the cluster's resolver unless its template chose another") {
   CHECK(hostNetworkOf(jobOf("Custom", role("worker", 2)), 0, 0).dnsPolicy == "ClusterFirstWithHostNet");
   CHECK(hostNetworkOf(jobOf("Custom", role("worker", 2, R"(,"dnsPolicy":"ClusterFirst")")), 0, 0).dnsPolicy ==
         "ClusterFirstWithHostNet");
@@ -435,7 +433,7 @@ TEST_CASE("a member on the host's network declares the ports that the operator g
   CHECK(hostNetworkOf(mxnet, 2, 0).ports.empty());
 }
 
-TEST_CASE("a template's own ports stay, and a port that it names or chooses itself is not declared again") {
+TEST_CASE("a template's own ports stay and a port that it names or chooses itself is not declared again") {
   using Ports = std::vector<std::int64_t>;
   CHECK(hostNetworkOf(
             jobOf("PyTorch", role("worker", 1, "", R"(,"ports":[{"containerPort":8080,"hostPort":8080}])")),

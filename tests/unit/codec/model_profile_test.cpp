@@ -27,7 +27,7 @@ constexpr const char* kWhole =
 
 }  // namespace
 
-TEST_CASE("a profile is read whole, and reads again as it was written") {
+TEST_CASE("a profile is read whole and decodes to what was encoded") {
   const auto profile = codec::decodeModelProfile(kWhole, "p.json");
   REQUIRE(profile);
   CHECK(profile->parameterBytes() == 51'114'064);
@@ -84,7 +84,7 @@ TEST_CASE("nonsense in a profile is refused by name") {
   CHECK(codec::decodeModelProfile("[]", "p.json").error().message == "p.json: expected an object");
 }
 
-TEST_CASE("a planned job is as large as its plan; its hash follows, so that its gang is told from another") {
+TEST_CASE("a planned job has its plan's size and its hash changes with the plan") {
   const auto decode = [](const std::string& plan, const std::string& mode) {
     return codec::decodeJob(fmt::format(
         R"({{"metadata":{{"namespace":"ml","name":"a","generation":3}},"spec":{{"framework":"TensorFlow",

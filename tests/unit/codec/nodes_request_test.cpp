@@ -27,7 +27,7 @@ model::Job job() {
 
 }  // namespace
 
-TEST_CASE("a request for nodes names a template for each role, and the fewest members that start") {
+TEST_CASE("a request for nodes names a template for each role and the minimum of members") {
   const model::Job bert = job();
   model::ProvisioningPolicy policy;
   policy.giveUpAfter = std::chrono::minutes(10);
@@ -72,7 +72,7 @@ TEST_CASE("a request is read as an autoscaler left it") {
   CHECK_FALSE(codec::decodeNodesRequest(R"({"metadata":{}})"));
 }
 
-TEST_CASE("a placeholder is no member, and no scheduler's business") {
+TEST_CASE("a placeholder is no member and no scheduler binds it") {
   const model::Job bert = job();
   const auto body = codec::encodePlaceholder(bert, bert.spec.roles[1], 1, 2);
   REQUIRE(body);

@@ -57,7 +57,7 @@ std::string refused(std::string_view json) {
 
 }  // namespace
 
-TEST_CASE("somebody else's kind TrainingJob keeps its group") {
+TEST_CASE("a foreign kind TrainingJob keeps its group") {
   const auto kindFor = [](std::string_view apiVersion, std::string_view kind) {
     return decoded(fmt::format(R"({{"metadata":{{"name":"p","namespace":"ns","ownerReferences":[
         {{"apiVersion":"{}","kind":"{}","name":"j","uid":"u","controller":true}}]}},"spec":{{}}}})",
@@ -110,7 +110,7 @@ TEST_CASE("a gang member is projected") {
   CHECK(pod.shape.tolerations[1] == model::Toleration{"gpu", "yes", false, std::nullopt});
 }
 
-TEST_CASE("where a pod may go is kept for who schedules it alone") {
+TEST_CASE("a pod's node constraints are decoded only to schedule it") {
   std::string tolerations, nodes;
   for (int i = 0; i < 10'000; ++i) {
     tolerations += fmt::format(R"({}{{"key":"k{}","operator":"Exists"}})", i == 0 ? "" : ",", i);
@@ -146,7 +146,7 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
     CHECK(pod.shape.requests.cpu.value == 1500);
     CHECK(pod.shape.requests.gpus() == 1);
   }
-  SECTION("what only has a limit is requested at its limit") {
+  SECTION("a resource with only a limit is requested at its limit") {
     const auto pod = podWithSpec(R"({"containers":[
       {"name":"a","resources":{"limits":{"cpu":"4","nvidia.com/gpu":"2","memory":"1G"},"requests":{"cpu":"1"}}}]})");
     CHECK(pod.shape.requests.cpu.value == 1000);
@@ -197,7 +197,7 @@ TEST_CASE("requests are counted as kube-scheduler counts them") {
   }
 }
 
-TEST_CASE("a container that is being resized counts at the most it wants or has") {
+TEST_CASE("a container that is being resized counts at the maximum of what it wants and has") {
   constexpr const char* kSpec =
       R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"2","memory":"1Gi"}}},
     {"name":"b","resources":{"requests":{"cpu":"1"}}}]})";
@@ -208,7 +208,7 @@ TEST_CASE("a container that is being resized counts at the most it wants or has"
     CHECK(pod.shape.requests.cpu.value == 5000);
     CHECK(pod.shape.requests.memory.value == std::int64_t{3} << 30);
   }
-  SECTION("a wish that the node can never meet does not count") {
+  SECTION("a size that the node can never meet does not count") {
     const auto pod = podWithStatus(
         kSpec, R"({"conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}],
       "containerStatuses":[{"name":"a","resources":{"requests":{"cpu":"1","memory":"1Gi"}},"allocatedResources":{"cpu":"1"}}]})");
@@ -236,11 +236,11 @@ TEST_CASE("a pod is pinned only when every term names the same node") {
   CHECK_FALSE(podWithSpec("{}").pinned);
 }
 
-TEST_CASE("how a pod ended is what its decisive container says") {
+TEST_CASE("a pod's exit is that of its decisive container") {
   constexpr const char* kSpec =
       R"({"initContainers":[{"name":"fetch"},{"name":"proxy","restartPolicy":"Always"}],
     "containers":[{"name":"train"},{"name":"logs"}]})";
-  SECTION("the first failed in the order of the spec, not of the status") {
+  SECTION("the first failed one in the order of the spec and not of the status") {
     const auto pod = podWithStatus(kSpec, R"({"phase":"Failed","containerStatuses":[
       {"name":"logs","state":{"terminated":{"exitCode":2,"reason":"Error"}}},
       {"name":"train","state":{"terminated":{"exitCode":137,"reason":"OOMKilled","message":"killed"}}}]})");
@@ -258,7 +258,7 @@ TEST_CASE("how a pod ended is what its decisive container says") {
     CHECK(pod.exit->code == 3);
     CHECK(pod.waitingReason == "PodInitializing");
   }
-  SECTION("a sidecar that is killed at the end spoils no success") {
+  SECTION("a sidecar that is killed at the end does not hide success") {
     const auto pod = podWithStatus(kSpec, R"({"phase":"Succeeded",
       "initContainerStatuses":[{"name":"fetch","state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
                                {"name":"proxy","state":{"terminated":{"exitCode":137,"reason":"Error"}}}],
@@ -268,14 +268,14 @@ TEST_CASE("how a pod ended is what its decisive container says") {
     CHECK(pod.exit->code == 0);
     CHECK(pod.exit->reason == "Completed");
   }
-  SECTION("while it runs there is none") {
+  SECTION("a running pod has none") {
     const auto pod =
         podWithStatus(kSpec, R"({"phase":"Running","conditions":[{"type":"Ready","status":"True"}],
       "containerStatuses":[{"name":"train","state":{"running":{}}},{"name":"logs","state":{"running":{}}}]})");
     CHECK_FALSE(pod.exit);
     CHECK(pod.ready);
   }
-  SECTION("an image that does not come, also that of a sidecar") {
+  SECTION("an image that cannot be pulled, also that of a sidecar") {
     const auto pod = podWithStatus(kSpec, R"({"phase":"Pending",
       "initContainerStatuses":[{"name":"proxy","state":{"waiting":{"reason":"ImagePullBackOff"}}}],
       "containerStatuses":[{"name":"train","state":{"waiting":{"reason":"PodInitializing"}}}]})");
@@ -283,7 +283,7 @@ TEST_CASE("how a pod ended is what its decisive container says") {
   }
 }
 
-TEST_CASE("conditions and reasons of a pod are kept") {
+TEST_CASE("conditions and reasons of a pod are decoded") {
   const auto pod = podWithStatus(R"({"nodeName":"n1","containers":[]})",
                                  R"({"phase":"Failed","reason":"Evicted","conditions":[
     {"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"},
@@ -295,7 +295,7 @@ TEST_CASE("conditions and reasons of a pod are kept") {
   CHECK(pod.unschedulableMessage == "1 Insufficient nvidia.com/gpu");
 }
 
-TEST_CASE("labels of ours that make no sense are a pod without membership") {
+TEST_CASE("invalid labels of Trainyard leave a pod without membership") {
   const auto member = [](std::string_view index, std::string_view epoch) {
     return decoded(
                fmt::format(
@@ -343,8 +343,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE(
-    "host ports are counted by number and protocol, each once, also where the host's network gives them") {
+TEST_CASE("host ports are counted once by number and protocol and also on the host's network") {
   CHECK(oneANode(
             R"({"containers":[{"name":"a","ports":[{"containerPort":80},{"containerPort":81,"hostPort":8080},
     {"containerPort":82,"hostPort":8080,"hostIP":"10.0.0.1"},{"containerPort":83,"hostPort":8080,"protocol":"UDP"}]}],
@@ -355,7 +354,7 @@ TEST_CASE(
         Names{"host port 29500/TCP"});
 }
 
-TEST_CASE("pods that keep apart by host name are told by what they select, however it is written") {
+TEST_CASE("pods with anti-affinity by host name are identified by their selector in any notation") {
   const auto apart = [](std::string_view selector, std::string_view level = "kubernetes.io/hostname") {
     return oneANode(fmt::format(
         R"({{"affinity":{{"podAntiAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":[

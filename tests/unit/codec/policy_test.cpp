@@ -35,7 +35,7 @@ std::string aliases() {
 
 }  // namespace
 
-TEST_CASE("durations are whole numbers with units, the larger first") {
+TEST_CASE("durations are whole numbers with units and the larger unit comes first") {
   CHECK(codec::parseDuration("90s") == 90s);
   CHECK(codec::parseDuration("10m") == 10min);
   CHECK(codec::parseDuration("1h30m") == 90min);
@@ -57,7 +57,7 @@ TEST_CASE("an empty policy file is the default policy") {
   }
 }
 
-TEST_CASE("the example file tells the defaults") {
+TEST_CASE("the example file states the defaults") {
   std::ifstream in(TRAINYARD_SOURCE_DIR "/examples/policy.yaml");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   REQUIRE_FALSE(text.empty());
@@ -109,7 +109,7 @@ requireQueue: true
   CHECK(policy == expected);
 }
 
-TEST_CASE("what asks for nodes is read beside the policy") {
+TEST_CASE("provisioning is read beside the policy") {
   const auto file = codec::decodePolicyFile(
       "ordering: fifo\nprovisioning: {with: ProvisioningRequest, class: check-capacity.autoscaling.x-k8s.io, "
       "after: 1m, "
@@ -145,7 +145,7 @@ TEST_CASE("a topology is a preset or a list") {
         std::vector<model::TopologyLevel>{{"node", "kubernetes.io/hostname"}});
 }
 
-TEST_CASE("what is wrong in a policy file is refused by line and field") {
+TEST_CASE("an invalid policy file is refused by line and field") {
   const auto [yaml, says] = GENERATE(table<std::string, std::string>({
       {"ordering: fifo\nrelaxation:\n  perGpu: -3s",
        "policy.yaml:3: relaxation.perGpu: must be a duration such as 90s, 10m or 1h30m, not -3s"},
@@ -253,7 +253,7 @@ TEST_CASE("what is wrong in a policy file is refused by line and field") {
   CHECK(refusal(yaml) == says);
 }
 
-TEST_CASE("what is hardly YAML at all is refused by line, too") {
+TEST_CASE("text that is hardly YAML is refused by line") {
   for (const char* text : {"!!str,", "&a [*a]", "*a", "%YAML 9", "\t- x", "{", "}", "- -", "\xff\xfe\xff",
                            "\x04", "ordering: !mine fifo", "a: b: c", "'", "ordering: !!binary x",
                            "relaxation: &r {base: 1s, base: *r}", "? ? ?", "|\n\tx", ": :"}) {
@@ -270,7 +270,7 @@ TEST_CASE("a policy file has bounds") {
   CHECK_THAT(refusal("ordering: " + std::string(5'000, 'x')), Catch::EndsWith("x…"));
 }
 
-TEST_CASE("the chart's schema knows every ordering, and no other") {
+TEST_CASE("the chart's schema lists exactly the orderings of the code") {
   std::string listed;
   for (const auto& each : model::kOrderings)
     listed += fmt::format("{}\"{}\"", listed.empty() ? "" : ", ", each.name);
@@ -279,7 +279,7 @@ TEST_CASE("the chart's schema knows every ordering, and no other") {
   CHECK_THAT(schema, Catch::Contains("\"ordering\": {\"enum\": [" + listed + "]}"));
 }
 
-TEST_CASE("which resources are GPUs is read of a policy that is wrong elsewhere") {
+TEST_CASE("gpuResources are read from a policy that is wrong elsewhere") {
   const auto resources =
       codec::decodeGpuResources("gpuResources: [amd.com/gpu]\nordering: best\nnoSuchKey: 1\n", "policy.yaml");
   REQUIRE(resources);

@@ -24,7 +24,7 @@ std::optional<model::Progress> reportOf(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("a report tells what it gives, wherever a logger puts it") {
+TEST_CASE("a report is read at any position of a line") {
   const auto progress = reportOf(
       "2026-11-23 04:00:00 [INFO] \x1b[32mtrainyard-progress: {\"step\":120,\"totalSteps\":1000,"
       "\"samplesPerSecond\":834.25,\"loss\":0.31,\"replicas\":4,\"checkpoint\":\"2026-09-21T00:00:00Z\","
@@ -42,7 +42,7 @@ TEST_CASE("a report tells what it gives, wherever a logger puts it") {
   CHECK(progress->at == at(100));
 }
 
-TEST_CASE("what a report does not give stays as it was, but for the time that is left") {
+TEST_CASE("values that a report omits stay except the remaining time") {
   model::Progress progress;
   REQUIRE(codec::readReport(R"(trainyard-progress: {"step":1,"totalSteps":9,"loss":2,"remainingSeconds":8})",
                             at(1), progress));
@@ -54,7 +54,7 @@ TEST_CASE("what a report does not give stays as it was, but for the time that is
         std::vector<std::pair<std::string, std::string>>{{"accuracy", "0.5"}, {"loss", "2"}});
 }
 
-TEST_CASE("a speed is that of the size that was reported with it") {
+TEST_CASE("a speed belongs to the size that was reported with it") {
   model::Progress progress;
   const auto read = [&](const std::string& json) {
     return codec::readReport("trainyard-progress: " + json, at(1), progress);
@@ -70,7 +70,7 @@ TEST_CASE("a speed is that of the size that was reported with it") {
   CHECK(progress.milliSamplesPerSecond == 90'000);
 }
 
-TEST_CASE("the slowest rank is told against the middle one") {
+TEST_CASE("the slowest rank is compared with the median") {
   auto progress = reportOf(R"(trainyard-progress: {"step":5,"ranks":{"0":0.2,"1":0.2,"2":0.5,"3":0.21}})");
   REQUIRE(progress);
   CHECK(progress->slowestRank == 2);
@@ -100,7 +100,7 @@ TEST_CASE("values beyond all bounds count as not given") {
   CHECK(reportOf(R"(trainyard-progress: {"checkpoint":"2999-01-01T00:00:00Z"})")->lastCheckpoint == at(100));
 }
 
-TEST_CASE("what is no report changes nothing") {
+TEST_CASE("a line that is no report changes nothing") {
   CHECK_FALSE(reportOf("step 1 of 10"));
   CHECK_FALSE(reportOf("trainyard-progress: "));
   CHECK_FALSE(reportOf("trainyard-progress: {\"step\":"));
@@ -114,7 +114,7 @@ TEST_CASE("what is no report changes nothing") {
   CHECK_FALSE(reportOf("trainyard-progress: " + std::string(60'000, '{')));
 }
 
-TEST_CASE("at most 32 other figures are kept") {
+TEST_CASE("at most 32 other figures are stored") {
   std::string line = R"(trainyard-progress: {"step":1)";
   for (int i = 0; i < 1000; ++i) line += fmt::format(R"(,"m{}":{})", i, i);
   const auto progress = reportOf(line + "}");
@@ -135,12 +135,12 @@ TEST_CASE("the end of a log is read with the times of its lines") {
   REQUIRE(tail.lastLine);
   CHECK(base::formatTime(*tail.lastLine) == "2026-09-21T14:13:22Z");
 
-  SECTION("what was read before is not read again") {
+  SECTION("lines that were read before are not read again") {
     model::Progress again;
     CHECK_FALSE(codec::readLogTail(log, *tail.lastLine, at(1'000'000), again).reported);
     CHECK(again == model::Progress{});
   }
-  SECTION("a clock that is ahead tells of now at most") {
+  SECTION("a line from the future counts as present") {
     model::Progress late;
     const codec::LogTail read = codec::readLogTail(log, base::WallTime::min(), at(-1'000'000), late);
     CHECK(late.at == at(-1'000'000));
@@ -164,7 +164,7 @@ TEST_CASE("lines without a time are read as well") {
   CHECK(codec::readLogTail("", base::WallTime::min(), at(5), progress).fingerprint == 0);
 }
 
-TEST_CASE("status.progress reads as it was written, with a percentage for people") {
+TEST_CASE("status.progress decodes to what was encoded and has a percentage for people") {
   model::JobStatus status;
   status.progress = reportOf(
       R"(trainyard-progress: {"step":999,"totalSteps":1000,"samplesPerSecond":834.25,"loss":0.31,"replicas":4,)"

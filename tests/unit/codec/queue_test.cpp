@@ -56,7 +56,7 @@ TEST_CASE("a queue is read whole") {
                                                 {"guest", SelectorOperator::kDoesNotExist, {}}});
 }
 
-TEST_CASE("an empty spec is a root of weight 1 without limits, for all namespaces") {
+TEST_CASE("an empty spec is a root of weight 1 for all namespaces without limits") {
   const model::Queue queue = decoded("{}");
   CHECK(queue.specError.empty());
   CHECK(queue.parent.empty());
@@ -69,7 +69,7 @@ TEST_CASE("an empty spec is a root of weight 1 without limits, for all namespace
   CHECK(queue.status == model::QueueStatus());
 }
 
-TEST_CASE("a spec that cannot be used says which field, and the queue is there") {
+TEST_CASE("an unusable spec is an error that names the field") {
   const auto [spec, says] = GENERATE(table<std::string, std::string>({
       {R"({"weight":"3"})", R"(spec.weight: expected an integer, is "3")"},
       {R"({"weight":0})", "spec.weight: must be from 1 to 1000000, is 0"},
@@ -110,7 +110,7 @@ TEST_CASE("names that no pod can be charged for are refused") {
   }
 }
 
-TEST_CASE("quantities beyond all measure are refused, not wrapped") {
+TEST_CASE("quantities beyond all measure are refused and not wrapped") {
   for (const char* amount : {R"("1e99")", R"("99999999999Pi")", "1e99", R"("NaN")", R"("")", R"("1x")"}) {
     CAPTURE(amount);
     CHECK_THAT(specError(fmt::format(R"({{"limit":{{"memory":{}}}}})", amount)),
@@ -123,7 +123,7 @@ TEST_CASE("a queue without a name is refused") {
         "queue: metadata.name: is required");
 }
 
-TEST_CASE("a status reads as it was written") {
+TEST_CASE("a queue's status decodes to what was encoded") {
   model::QueueStatus status;
   status.observedGeneration = 2;
   status.usage = model::Quota({{"cpu", 1500},
@@ -152,7 +152,7 @@ TEST_CASE("a status reads as it was written") {
   CHECK(decoded("{}", text).status == status);
 }
 
-TEST_CASE("a status tells the GPUs of all names together, and a missing limit is none") {
+TEST_CASE("a queue's status has one sum of GPUs and a missing limit stays missing") {
   model::QueueStatus status;
   status.gpus = model::QueueGpus{.used = 8, .guaranteed = 16};
   const std::string text = codec::encodeQueueStatus(status);
@@ -172,7 +172,7 @@ TEST_CASE("a status that cannot be read counts as not written") {
   }
 }
 
-TEST_CASE("a status patch holds what changed, guarded by the version") {
+TEST_CASE("a status patch holds what changed and is guarded by the version") {
   model::Queue queue = decoded("{}");
   model::QueueStatus after;
   CHECK(codec::encodeQueueStatusPatch(queue, after) ==

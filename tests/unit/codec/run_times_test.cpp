@@ -25,14 +25,14 @@ TEST_CASE("run times: what is written is read") {
   CHECK(read->times == times);
 }
 
-TEST_CASE("run times: an empty ConfigMap knows nothing") {
+TEST_CASE("run times: an empty ConfigMap has none") {
   const auto read = codec::decodeRunTimes(R"({"metadata":{"resourceVersion":"7"}})");
   REQUIRE(read);
   CHECK(read->times.kinds.empty());
   CHECK(read->complaint.empty());
 }
 
-TEST_CASE("run times: what cannot be used is named, and takes nothing from the others") {
+TEST_CASE("run times: an unusable entry is named and the others are read") {
   const auto complaint = [](const std::string& runs, std::size_t kinds = 0) {
     const auto read = codec::decodeRunTimes(configMap(runs));
     REQUIRE(read);

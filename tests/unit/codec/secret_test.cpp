@@ -14,7 +14,7 @@ TEST_CASE("A Secret's data is decoded") {
   CHECK(secret->data == std::map<std::string, std::string>{{"tls.crt", "x"}, {"empty", ""}});
 }
 
-TEST_CASE("A Secret without data is empty, and the annotation counts whatever it says") {
+TEST_CASE("A Secret without data is empty and its annotation counts with any value") {
   const auto secret =
       decodeSecret(R"({"metadata":{"resourceVersion":"7","annotations":{"trainyard.dev/renew":""}}})");
   REQUIRE(secret);
@@ -31,7 +31,7 @@ TEST_CASE("An unreadable Secret is refused without its value") {
   CHECK_FALSE(decodeSecret("nonsense"));
 }
 
-TEST_CASE("A patch sets, removes and guards") {
+TEST_CASE("A patch sets and removes keys and is guarded by the version") {
   CHECK(encodeSecretPatch("7", {{"a", "x"}, {"b", ""}}) ==
         R"({"metadata":{"resourceVersion":"7","annotations":{"trainyard.dev/renew":null}},)"
         R"("data":{"a":"eA==","b":null}})");

@@ -7,7 +7,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("of volumes, claims and storage classes only what decides about places is read") {
+TEST_CASE("volumes and claims and storage classes are read as far as they restrict nodes") {
   CHECK(codec::decodeVolumeClaim(R"({"metadata":{"namespace":"ml","name":"data"},"spec":{"volumeName":"pv",
           "storageClassName":"fast"},"status":{"phase":"Bound"}})")
             .value() == model::VolumeClaim{{"ml", "data"}, "pv", "fast", true, false});
@@ -38,7 +38,7 @@ TEST_CASE("a claim for more than can be counted is read all the same") {
   }
 }
 
-TEST_CASE("of volumes that restrict nodes otherwise than by a bound volume all is read that does so") {
+TEST_CASE("claims and volumes and drivers that restrict nodes before a volume is bound are read") {
   const auto claim = codec::decodeVolumeClaim(R"({"metadata":{"namespace":"ml","name":"data",
       "annotations":{"volume.kubernetes.io/selected-node":"n3"}},
       "spec":{"accessModes":["ReadWriteOncePod"],"resources":{"requests":{"storage":"1Gi"}}}})");

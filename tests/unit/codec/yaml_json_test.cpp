@@ -28,7 +28,7 @@ TEST_CASE("scalars become what kubectl makes of them") {
   CHECK(json("a: {b: [c, {d: }]}\n") == R"({"a":{"b":["c",{"d":null}]}})");
 }
 
-TEST_CASE("numbers are those of YAML 1.1, as kubectl sends them") {
+TEST_CASE("numbers are those of YAML 1.1 as kubectl sends them") {
   CHECK(json("[0400, 0o644, 0O17, -010, 00, 0_7, 0b101, 0B1, 0x1F, 0X10, -0x10, 0x1_F]") ==
         "[256,420,15,-8,0,7,5,1,31,16,-16,31]");
   CHECK(json("[08, 1_000, 6_0, 1__0, 1_0.5, 1., 1.0, 1.10, .5, -.5, 1e9, 1E5, 1.5e3, 0e5, 0.25]") ==
@@ -52,7 +52,7 @@ TEST_CASE("keys are read as kubectl reads them") {
   CHECK(json("~: 1") == "f.yaml:1: a key must not be null");
 }
 
-TEST_CASE("merge keys take in what they name, in the order of the file") {
+TEST_CASE("merge keys include what they name in the order of the file") {
   const std::string base = "b: &b {x: 1, z: {p: 1}}\n";
   const auto merged = [&](const std::string& value) {
     const std::string head = R"({"b":{"x":1,"z":{"p":1}},"c":)";
@@ -71,7 +71,7 @@ TEST_CASE("merge keys take in what they name, in the order of the file") {
   CHECK(json("&a {<<: *a}").find("f.yaml:1: ") == 0);
 }
 
-TEST_CASE("documents are read one by one, with the lines of the file") {
+TEST_CASE("documents are read one by one with the lines of the file") {
   CHECK(json("a: 1\n---\n# nothing\n---\nb: 2\n") == R"({"a":1} {"b":2})");
   CHECK(json("--- {a: 1}\n--- {b: 2}\n...\n") == R"({"a":1} {"b":2})");
   CHECK(json("a: 1\n---\nb: 1\nb: 2\n") == "f.yaml:4: key \"b\" occurs twice");

@@ -88,7 +88,7 @@ std::int64_t usageOf(const model::Snapshot& snapshot, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("a gang stays charged as the type of GPU that its places had, whatever label its node has now") {
+TEST_CASE("a gang stays charged for the type of GPU that its nodes had at its start") {
   model::Queue limited = queue("research");
   limited.limit.set(std::string(model::kGpuTypePrefix) + "H100", 8);
   model::Job first = job("ml/first").role("worker", 1, gpus(8)).queue("research").placed("n1", "worker", "0");
@@ -113,7 +113,7 @@ TEST_CASE("a gang stays charged as the type of GPU that its places had, whatever
   CHECK_FALSE(starts(plan(false), "ml/second"));
 }
 
-TEST_CASE("a start records as what it is charged") {
+TEST_CASE("a start records its charge") {
   const Plan plan =
       cycle(input(twoNodes()
                       .priorityClass("high", 100)
@@ -128,7 +128,7 @@ TEST_CASE("a start records as what it is charged") {
   CHECK(charge->members[0].requests.gpus() == 4);
 }
 
-TEST_CASE("who holds places is charged as it was when it got them, whatever its spec says by now") {
+TEST_CASE("a placed gang stays charged as at its start when its spec changes") {
   model::Job bert = running("a");
   bert.spec.run.suspend = true;
   bert.spec.queue = model::QueueName("b");
@@ -144,8 +144,7 @@ TEST_CASE("who holds places is charged as it was when it got them, whatever its 
   CHECK(usageOf(scene(bert), "b") == 1);
 }
 
-TEST_CASE(
-    "a job that turns itself unstoppable, or into one of higher priority, stays what it was lent places as") {
+TEST_CASE("a job that becomes non-preemptible or gets a higher priority keeps its charge") {
   model::Job bert = running("a", true, 5);
   bert.spec.preemptible = false;
   bert.spec.priorityClassName = "high";
@@ -157,7 +156,7 @@ TEST_CASE(
   CHECK(tree.node(tree.queueOf(bert)).nonPreemptible[0] == 0);
 }
 
-TEST_CASE("the owner of a guarantee has it back from who patched itself unstoppable") {
+TEST_CASE("a queue reclaims its guarantee from a job that patched itself non-preemptible") {
   model::Queue owner = queue("owner");
   owner.guaranteed.set("nvidia.com/gpu", 16);
   model::Job bert = running("borrower");
@@ -172,11 +171,11 @@ TEST_CASE("the owner of a guarantee has it back from who patched itself unstoppa
   CHECK(statusFor(plan, "ml/mine")->gang.proposal->victims.size() == 1);
 }
 
-TEST_CASE("suspended, moved to another queue and resumed while its pods end, a gang waits as any other") {
+TEST_CASE("a gang that is changed while its pods end is pending again after them") {
   model::Job bert = running("a");
-  SECTION("to a queue that is not open to it") { bert.spec.queue = model::QueueName("b"); }
+  SECTION("in a queue that its namespace may not use") { bert.spec.queue = model::QueueName("b"); }
   SECTION("with larger members") { bert.spec.roles[0].shape.requests = requests(8, 64); }
-  SECTION("with more of them") { bert.spec.roles[0].replicas = 2; }
+  SECTION("with more members") { bert.spec.roles[0].replicas = 2; }
   model::Queue closed = queue("b");
   closed.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"others"}}};
   const Plan plan =
@@ -188,9 +187,9 @@ TEST_CASE("suspended, moved to another queue and resumed while its pods end, a g
   CHECK(gang.charge == bert.status.gang.charge);
 }
 
-TEST_CASE("as long as pods of a stopped or ended job last, they count against the limit of its queue") {
+TEST_CASE("terminating pods of a preempted or ended job count against the limit of its queue") {
   model::Job bert = running("a");
-  SECTION("stopped for somebody else") {
+  SECTION("preempted") {
     bert.status.gang.proposal.emplace();
     bert.status.gang.proposal->kind = model::ProposalKind::kRestart;
     bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
@@ -221,9 +220,7 @@ TEST_CASE("as long as pods of a stopped or ended job last, they count against th
   CHECK(starts(planWith(over), "ml/next"));
 }
 
-TEST_CASE(
-    "pods that still run when their job has ended keep no capacity of GPU nodes, whatever its clean-up "
-    "policy") {
+TEST_CASE("running pods of an ended job are deleted from GPU nodes under any clean-up policy") {
   model::Job bert = running("a");
   bert.spec.run.cleanPodPolicy = model::CleanPodPolicy::kNone;
   bert.status.conditions.push_back({"Succeeded", model::ConditionStatus::kTrue, "", "", at(0), 1});
@@ -245,7 +242,7 @@ TEST_CASE(
   CHECK_FALSE(deletes());
 }
 
-TEST_CASE("nobody takes longer to end than the policy gives") {
+TEST_CASE("a pod's grace is at most that of the policy") {
   const Settings settings{.maxGrace = std::chrono::seconds(600)};
   const Ledger ledger(twoNodes().build());
   const auto removed = [&](const model::Pod& pod) {
@@ -268,7 +265,7 @@ TEST_CASE("nobody takes longer to end than the policy gives") {
   CHECK(removed(slow).empty());
 }
 
-TEST_CASE("the pod of a job that is gone takes no longer to end than the policy gives") {
+TEST_CASE("the grace of a deleted job's pod is at most that of the policy") {
   const model::Job gone = job("ml/gone").role("worker", 1, gpus(8));
   model::Pod pod = podOf(gone, "n1");
   pod.terminating = true;
@@ -281,7 +278,7 @@ TEST_CASE("the pod of a job that is gone takes no longer to end than the policy 
   CHECK(cycle(input(twoNodes().add(pod))).orphans.empty());
 }
 
-TEST_CASE("where pods of nobody's are charged, so are those whose job is gone") {
+TEST_CASE("with chargeOtherPods the pods of a deleted job are charged") {
   const model::Job gone = job("ml/gone").role("worker", 1, gpus(8));
   model::Queue team = queue("team");
   team.namespaceSelector.requirements = {{"team", model::SelectorOperator::kExists, {}}};
@@ -294,27 +291,27 @@ TEST_CASE("where pods of nobody's are charged, so are those whose job is gone") 
   CHECK(usageOf(snapshot, "team") == 8);
 }
 
-TEST_CASE("nobody is charged for a pod that only says that it is some job's") {
+TEST_CASE("a pod that only names a job as its owner is charged to no queue") {
   model::Job bait = job("evil/bait").role("worker", 1, cpus(1)).queue("b");
   std::string_view name = "evil/own";
-  SECTION("left to others") {
+  SECTION("of a job that another controller manages") {
     bait.spec.run.managedBy = "x.y/z";
-    SECTION("named as it likes") {}
-    SECTION("named as a member") { name = ""; }
+    SECTION("under its own name") {}
+    SECTION("under a member's name") { name = ""; }
   }
   SECTION("of a queue that its namespace may not use") {
-    SECTION("named as it likes") {}
-    SECTION("named as a member") { name = ""; }
-    SECTION("of one that ran elsewhere before") { bait.status.gang.lastEpoch = 3; }
-    SECTION("named as a member of one that ran elsewhere before") {
+    SECTION("under its own name") {}
+    SECTION("under a member's name") { name = ""; }
+    SECTION("under its own name for a job that ran elsewhere before") { bait.status.gang.lastEpoch = 3; }
+    SECTION("under a member's name for a job that ran elsewhere before") {
       bait.status.gang.lastEpoch = 3;
       name = "";
     }
   }
-  SECTION("of a queue that it may use, without ever having had a place") {
+  SECTION("of a queue that it may use for a job without any placement before") {
     bait.spec.queue = model::QueueName("open");
-    SECTION("named as it likes") {}
-    SECTION("named as a member") { name = ""; }
+    SECTION("under its own name") {}
+    SECTION("under a member's name") { name = ""; }
   }
   model::Queue closed = queue("b", 8);
   if (bait.spec.queue == closed.name)
@@ -336,7 +333,7 @@ TEST_CASE("nobody is charged for a pod that only says that it is some job's") {
   CHECK(starts(cycle(in), "ml/next"));
 }
 
-TEST_CASE("where pods of nobody's are charged, so are those that only say that they are some job's") {
+TEST_CASE("with chargeOtherPods a pod that only names a job as its owner is charged") {
   model::Job bait = job("ml/bait").role("worker", 1, gpus(8)).queue("elsewhere");
   model::Queue team = queue("team");
   team.namespaceSelector.requirements = {{"team", model::SelectorOperator::kExists, {}}};
@@ -360,7 +357,7 @@ TEST_CASE("where pods of nobody's are charged, so are those that only say that t
   CHECK(charged(own) == 8);
 }
 
-TEST_CASE("a claim waits at least as long as its victims are given, and who asks for more is told") {
+TEST_CASE("a claim waits for the grace of its victims and a longer request is reported") {
   model::Job bert = running("a");
   model::Pod pod = podOf(bert, "n1");
   pod.grace = std::chrono::hours(10);
@@ -374,13 +371,13 @@ TEST_CASE("a claim waits at least as long as its victims are given, and who asks
   REQUIRE(claim.victims.size() == 1);
   CHECK(claim.deadline == at(1'000) + in.settings.claimDeadline + std::chrono::hours(1));
   const auto& events = decisionFor(plan, "ml/urgent")->events;
-  const auto told = std::find_if(events.begin(), events.end(),
-                                 [](const auto& each) { return each.reason == "GraceCapped"; });
-  REQUIRE(told != events.end());
-  CHECK(told->note.find("get 3600 s") != std::string::npos);
+  const auto capped = std::find_if(events.begin(), events.end(),
+                                   [](const auto& each) { return each.reason == "GraceCapped"; });
+  REQUIRE(capped != events.end());
+  CHECK(capped->note.find("get 3600 s") != std::string::npos);
 }
 
-TEST_CASE("a class that never preempts stops nobody") {
+TEST_CASE("a priority class that never preempts preempts no gang") {
   model::Job bert = running("a");
   CycleInput in = input(twoNodes()
                             .priorityClass("patient", 100)
@@ -395,7 +392,7 @@ TEST_CASE("a class that never preempts stops nobody") {
   CHECK(waitsFor(cycle(in), "ml/urgent") == "WaitingForCapacity");
 }
 
-TEST_CASE("a queue says which priority classes its jobs may have; those of the system nobody has unasked") {
+TEST_CASE("a queue restricts its jobs' priority classes and must allow those of the system by name") {
   model::Queue open = queue("open");
   model::Queue strict = queue("strict");
   strict.allowedPriorityClasses = {"low"};
@@ -427,7 +424,7 @@ TEST_CASE("a queue says which priority classes its jobs may have; those of the s
   CHECK(outcome("below", "high") == "PriorityClassNotAllowed");
 }
 
-TEST_CASE("a job without a queue is charged to its namespace's, or says that it is charged to nobody") {
+TEST_CASE("a job without a queue is charged to its namespace's queue or reports NoQueue") {
   CycleInput in = input(twoNodes().add(queue("vision")).add(job("ml/bert").role("worker", 1, gpus(8))));
   const auto charged = [](const Plan& plan) {
     const model::JobStatus* status = statusFor(plan, "ml/bert");
@@ -436,12 +433,12 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
                                  [](const auto& each) { return each.type == model::conditions::kCharged; });
     return at == status->conditions.end() ? "" : at->reason;
   };
-  SECTION("nobody") {
+  SECTION("no queue") {
     const Plan plan = cycle(in);
     CHECK(starts(plan, "ml/bert"));
     CHECK(charged(plan) == "NoQueue");
   }
-  SECTION("one that runs says so, too, also where its Queue is deleted later") {
+  SECTION("a placed job reports it too and also after its Queue is deleted") {
     model::Job placed = running("default");
     in.snapshot = twoNodes().add(queue("vision")).add(placed).add(podOf(placed, "n1")).build();
     CHECK(charged(cycle(in)) == "NoQueue");
@@ -451,9 +448,9 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
     Plan plan = cycle(in, cache);
     for (const auto& each : statusFor(plan, "ml/bert")->conditions)
       CHECK(each.type != model::conditions::kCharged);
-    model::Job told = placed;
-    told.status = *statusFor(plan, "ml/bert");
-    in.snapshot.jobs.edit()[0] = std::make_shared<const model::Job>(told);
+    model::Job recorded = placed;
+    recorded.status = *statusFor(plan, "ml/bert");
+    in.snapshot.jobs.edit()[0] = std::make_shared<const model::Job>(recorded);
     plan = cycle(in, cache);
     CHECK(statusFor(plan, "ml/bert") == nullptr);
     in.snapshot.queues = {};
@@ -464,7 +461,7 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
       if (each.type == model::conditions::kCharged) CHECK_THAT(each.message, Catch::Contains("vision"));
     }
   }
-  SECTION("the policy wants one") {
+  SECTION("the policy requires one") {
     in.snapshot.policy.requireQueue = true;
     CHECK(waitsFor(cycle(in), "ml/bert") == "NoQueue");
   }
@@ -480,7 +477,7 @@ TEST_CASE("a job without a queue is charged to its namespace's, or says that it 
     CHECK(statusFor(plan, "ml/bert")->gang.charge->queue.str() == "vision");
     CHECK(charged(plan).empty());
   }
-  SECTION("without Queues there is nobody to charge") {
+  SECTION("there are no Queues") {
     in.snapshot.queues = {};
     in.snapshot.policy.requireQueue = true;
     const Plan plan = cycle(in);
@@ -510,7 +507,7 @@ TEST_CASE("a queue whose limit was lowered below what it holds reports that") {
             .reason == "Usable");
 }
 
-TEST_CASE("what a queue has placed and waiting includes the queues below it") {
+TEST_CASE("a queue's counts of placed and pending jobs include the queues below it") {
   model::Queue org;
   org.name = model::QueueName("org");
   model::Queue team = queue("team");

@@ -43,7 +43,7 @@ core::CycleInput twoWaiting() {
 
 }  // namespace
 
-TEST_CASE("cycle cache: queues that come later do not shift whose jobs are whose") {
+TEST_CASE("cycle cache: queues that are added do not shift the jobs of others") {
   CycleInput input = twoWaiting();
   CycleCache cache;
   CHECK(cycle(input, cache) == cycle(input));
@@ -52,7 +52,7 @@ TEST_CASE("cycle cache: queues that come later do not shift whose jobs are whose
   CHECK(cycle(input, cache) == cycle(input));
 }
 
-TEST_CASE("cycle cache: who is first follows the priority classes") {
+TEST_CASE("cycle cache: the order of jobs follows the priority classes") {
   CycleInput input = twoWaiting();
   CycleCache cache;
   const auto started = [](const Plan& plan) {
@@ -71,7 +71,7 @@ TEST_CASE("cycle cache: who is first follows the priority classes") {
   CHECK(started(cycle(input, cache)) == "a");
 }
 
-TEST_CASE("node refusals: a node that changed is asked anew, the others are not") {
+TEST_CASE("node refusals: only a changed node is checked again") {
   const model::Snapshot before = cluster().add(node("n1")).add(node("n2")).build();
   const model::PodShape shape;
   NodeRefusals refusals;
@@ -101,7 +101,7 @@ TEST_CASE("node refusals: a node that changed is asked anew, the others are not"
   CHECK_FALSE(refusals.of(elsewhere).mayUse(0, *after.nodes[0], elsewhere));
 }
 
-TEST_CASE("node refusals: long constraints cost as much of the cycle's bound as they are long, once") {
+TEST_CASE("node refusals: long constraints use the cycle's bound by their length and only once") {
   const model::Snapshot snapshot = cluster().add(node("n1")).add(node("n2")).build();
   NodeRefusals refusals;
   refusals.follow(snapshot.nodes);

@@ -63,7 +63,7 @@ SnapshotBuilder halfFull() {
 
 }  // namespace
 
-TEST_CASE("without backfill the first that must wait for room stops its queue, not others") {
+TEST_CASE("without backfill the first job that must wait for capacity holds up only its queue") {
   CycleInput in = input(halfFull()
                             .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
                             .add(job("ml/small").role("worker", 1, gpus(1)).created(2))
@@ -76,7 +76,7 @@ TEST_CASE("without backfill the first that must wait for room stops its queue, n
   CHECK(proposalFor(plan, "ml/elsewhere") != nullptr);
 }
 
-TEST_CASE("a job whose volume is missing waits for it, and nodes are not asked for") {
+TEST_CASE("a job whose volume is missing waits for it and requests no nodes") {
   model::Job made = job("ml/notebook").role("worker", 1, gpus(1)).created(1);
   made.volumeProblem = "the pods of role worker cannot run: PersistentVolumeClaim home does not exist";
   const Plan plan = cycle(input(halfFull().add(made)));
@@ -87,7 +87,7 @@ TEST_CASE("a job whose volume is missing waits for it, and nodes are not asked f
   CHECK_FALSE(wantsNodes(made, model::defaultTopologyLevels()));
 }
 
-TEST_CASE("what a user wrote steers no text that is read elsewhere, and is no news in the next cycle") {
+TEST_CASE("a user's text loses control characters and causes no write in the next cycle") {
   model::Job made = job("ml/hostile").role("worker", 1, gpus(1)).created(1);
   made.specError = "spec.roles[a\u202Eb\u2028c\u200B]: is\x07 no name";
   CycleInput in = input(halfFull().add(made));
@@ -117,7 +117,7 @@ TEST_CASE("the queue that a job waits in is the one that its namespace names") {
   CHECK(decisionFor(plan, "ml/big")->status->queue.str() == "vision");
 }
 
-TEST_CASE("a job that can never fit holds up nobody") {
+TEST_CASE("a job that can never fit holds up no other job") {
   const Plan plan = cycle(input(halfFull()
                                     .add(job("ml/huge").role("worker", 3, gpus(8)).created(1))
                                     .add(job("ml/small").role("worker", 1, gpus(1)).created(2))));
@@ -125,7 +125,7 @@ TEST_CASE("a job that can never fit holds up nobody") {
   CHECK(proposalFor(plan, "ml/small") != nullptr);
 }
 
-TEST_CASE("a job whose write is under way keeps its turn") {
+TEST_CASE("a job whose write is under way keeps its position") {
   CycleInput in = input(halfFull()
                             .add(job("ml/big").role("worker", 2, gpus(8)).created(1))
                             .add(job("ml/small").role("worker", 1, gpus(1)).created(2)));
@@ -135,7 +135,7 @@ TEST_CASE("a job whose write is under way keeps its turn") {
   CHECK(waitsFor(plan, "ml/small") == "ReservedForOthers");
 }
 
-TEST_CASE("a job that could start but is busy keeps the room it would take") {
+TEST_CASE("a busy job that could start still reserves its capacity") {
   CycleInput in = input(halfFull()
                             .add(job("ml/first").role("worker", 1, gpus(8)).created(1))
                             .add(job("ml/second").role("worker", 1, gpus(8)).created(2)));
@@ -143,7 +143,7 @@ TEST_CASE("a job that could start but is busy keeps the room it would take") {
   CHECK(proposalFor(cycle(in), "ml/second") == nullptr);
 }
 
-TEST_CASE("who is busy keeps no room that it could not have, and not for ever") {
+TEST_CASE("a busy job reserves nothing that it cannot have and nothing while its writes fail") {
   const auto secondStarts = [](std::string_view queueOfFirst, bool failing) {
     CycleInput in = input(halfFull()
                               .add(job("ml/first").role("worker", 1, gpus(8)).created(1).queue(queueOfFirst))
@@ -168,7 +168,7 @@ TEST_CASE("templates are checked before a job is planned") {
   CHECK(std::holds_alternative<CheckTemplates>(decisionFor(plan, "ml/bert")->actions.front()));
 }
 
-TEST_CASE("a gang of one starts with its pod alone: nothing is written before it is bound") {
+TEST_CASE("a single-pod job starts with its pod alone and nothing is written before it is bound") {
   CycleInput in = input(halfFull().add(job("ml/solo").role("worker", 1, gpus(1))));
   const Plan start = cycle(in);
   const JobDecision* begun = decisionFor(start, "ml/solo");
@@ -205,13 +205,13 @@ TEST_CASE("a gang of one starts with its pod alone: nothing is written before it
   CHECK(next(101, true)->gang.placed);
 }
 
-TEST_CASE("what an equal job is asking already is not asked again") {
+TEST_CASE("a template check that an equal job has under way is not repeated") {
   CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
   in.feedback[key("ml/bert")] = {.templateAsked = true};
   CHECK(decisionFor(cycle(in), "ml/bert") == nullptr);
 }
 
-TEST_CASE("a backlog starts a bounded number of members at a time, in order") {
+TEST_CASE("a backlog starts a bounded number of members at a time and in order") {
   CycleInput in = input(halfFull()
                             .add(job("ml/a").role("worker", 3, gpus(1)).created(1))
                             .add(job("ml/b").role("worker", 3, gpus(1)).created(2))
@@ -227,7 +227,7 @@ TEST_CASE("a backlog starts a bounded number of members at a time, in order") {
   CHECK(proposalFor(cycle(in), "ml/a") != nullptr);
 }
 
-TEST_CASE("a refused template is told once, and nothing else happens") {
+TEST_CASE("a refused template is reported once and nothing else happens") {
   CycleInput in = input(halfFull().add(job("ml/bert").role("worker", 1, gpus(1))));
   in.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
   const Plan plan = cycle(in);
@@ -235,14 +235,14 @@ TEST_CASE("a refused template is told once, and nothing else happens") {
   CHECK(proposalFor(plan, "ml/bert") == nullptr);
   CHECK(decisionFor(plan, "ml/bert")->events.size() == 1);
 
-  model::Job told = job("ml/bert").role("worker", 1, gpus(1));
-  told.status = *decisionFor(plan, "ml/bert")->status;
-  CycleInput again = input(halfFull().add(told));
+  model::Job reported = job("ml/bert").role("worker", 1, gpus(1));
+  reported.status = *decisionFor(plan, "ml/bert")->status;
+  CycleInput again = input(halfFull().add(reported));
   again.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
   CHECK(decisionFor(cycle(again), "ml/bert") == nullptr);
 }
 
-TEST_CASE("a suspended job is admitted once its templates are checked, and refused as any other") {
+TEST_CASE("a suspended job is admitted or refused once its templates are checked") {
   const auto planOf = [](model::Job subject, std::optional<std::string> templateError) {
     CycleInput in = input(halfFull().add(std::move(subject)));
     in.feedback[key("ml/bert")].templateError = std::move(templateError);
@@ -274,16 +274,16 @@ TEST_CASE("a suspended job is admitted once its templates are checked, and refus
   CHECK_FALSE(refusedJob.conditionTrue(model::conditions::kReady));
   CHECK(refusedJob.conditionTrue(model::conditions::kStalled));
   CHECK(decisionFor(refused, "ml/bert")->events.size() == 1);
-  model::Job told = bert;
-  told.status = statusOf(refused);
-  CHECK(decisionFor(planOf(told, "spec.roles[worker].template: no such field"), "ml/bert") == nullptr);
+  model::Job reported = bert;
+  reported.status = statusOf(refused);
+  CHECK(decisionFor(planOf(reported, "spec.roles[worker].template: no such field"), "ml/bert") == nullptr);
 
   bert.specError = "spec.roles[worker].template.spec.affinity: no";
   bert.errorInTemplate = true;
   CHECK(admitted(statusOf(planOf(bert, ""))) == "InvalidTemplate");
 }
 
-TEST_CASE("proposals carry the leader's term and their places are taken within the cycle") {
+TEST_CASE("proposals carry the leader's term and their nodes are taken within the cycle") {
   const Plan plan = cycle(input(halfFull()
                                     .add(job("ml/a").role("worker", 1, gpus(8)).created(1))
                                     .add(job("ml/b").role("worker", 1, gpus(8)).created(2))));
@@ -312,7 +312,7 @@ model::Pod memberOn(const model::Job& bert, int index, std::string_view nodeName
 
 }  // namespace
 
-TEST_CASE("a lost member restarts the whole gang, which may keep the places it has") {
+TEST_CASE("a lost member restarts the whole gang and the gang may stay on its nodes") {
   const model::Job bert = running();
   const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1"))));
   const model::Proposal* proposal = proposalFor(plan, "ml/bert");
@@ -336,7 +336,7 @@ TEST_CASE("a pod that was lost before its record was written is recorded first")
   CHECK(decisionFor(plan, "ml/solo")->urgency == Urgency::kNow);
 }
 
-TEST_CASE("a lost member is replaced alone where the job asks for it") {
+TEST_CASE("a lost member is replaced alone where the job requests it") {
   model::Job bert = running();
   bert.spec.failure.scope = model::RestartScope::kPod;
   const Plan plan = cycle(input(threeNodes().add(bert).add(memberOn(bert, 0, "n1"))));
@@ -347,7 +347,7 @@ TEST_CASE("a lost member is replaced alone where the job asks for it") {
   CHECK(proposal->add.front().indices.str() == "1");
 }
 
-TEST_CASE("a restart that waits for a pod beyond its grace period says for which") {
+TEST_CASE("a restart names the pod that it awaits beyond its grace") {
   model::Job bert = running();
   bert.status.gang.lastEpoch = 2;
   model::Proposal& restart = bert.status.gang.proposal.emplace();
@@ -373,7 +373,7 @@ TEST_CASE("a restart that waits for a pod beyond its grace period says for which
   CHECK(text(130) == "restarts on 2 nodes; pod bert-worker-1 on node n2 does not terminate");
 }
 
-TEST_CASE("a gang whose pods do not start says which one waits, and for what") {
+TEST_CASE("a gang whose pods do not start names a waiting pod and its reason") {
   const model::Job bert = running();
   const auto text = [&](std::string_view waiting) {
     model::Pod second = memberOn(bert, 1, "n2");
@@ -392,7 +392,7 @@ TEST_CASE("a gang whose pods do not start says which one waits, and for what") {
   CHECK(text("ErrImagePull") == text("ImagePullBackOff"));
 }
 
-TEST_CASE("a replacement that was given up is tried again after its back-off, on another node first") {
+TEST_CASE("a replacement that was given up is tried again after its back-off and first on another node") {
   model::Job bert = running();
   bert.spec.failure.scope = model::RestartScope::kPod;
   bert.status.gang.backoff = model::Backoff{at(107), 3, {model::NodeName("n2")}, "node n2 refused it"};
@@ -420,7 +420,7 @@ TEST_CASE("a replacement that was given up is tried again after its back-off, on
   CHECK(proposal->add.front().node == model::NodeName("n3"));
 }
 
-TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
+TEST_CASE("a gang that lost a member and no longer fits is pending again") {
   const model::Job bert = running();
   const Plan plan =
       cycle(input(cluster().add(node("n1").gpus(8)).now(100).add(bert).add(memberOn(bert, 0, "n1"))));
@@ -430,7 +430,7 @@ TEST_CASE("a gang that lost a member and finds no room goes back to waiting") {
   CHECK(proposal->add.empty());
 }
 
-TEST_CASE("nobody is told that his queue holds too much while a gang of it ends") {
+TEST_CASE("a job behind a gang that ends waits for capacity and not for its queue") {
   const model::Job bert = running();
   SnapshotBuilder builder = threeNodes().add(bert);
   for (const auto& [index, nodeName] : {std::pair(0, "n1"), std::pair(1, "n2")}) {
@@ -446,13 +446,13 @@ TEST_CASE("nobody is told that his queue holds too much while a gang of it ends"
     CHECK(proposalFor(plan, "ml/next") != nullptr);
     CHECK(waitsFor(plan, "ml/third") == "WaitingForCapacity");
   }
-  SECTION("that it has ended is being written") {
+  SECTION("its end is being written") {
     in.feedback[key("ml/bert")].busy = true;
     CHECK(waitsFor(cycle(in), "ml/third") == "WaitingForCapacity");
   }
 }
 
-TEST_CASE("nobody stops for a claim before it is written, and sure to be of use") {
+TEST_CASE("no gang is preempted for a claim before the claim is written and complete") {
   const model::Job bert = running();
   const model::Pod first = memberOn(bert, 0, "n1");
   const model::Pod second = memberOn(bert, 1, "n2");
@@ -468,7 +468,7 @@ TEST_CASE("nobody stops for a claim before it is written, and sure to be of use"
   builder.add(pod("").memberOf(urgent, "worker", 0).gpus(8).gated());
   const model::Snapshot oneIsMissing = builder;
   CycleInput in = input(builder.add(pod("").memberOf(urgent, "worker", 1).gpus(8).gated()));
-  SECTION("its write is under way, and may fail") {
+  SECTION("its write is under way and may fail") {
     in.feedback[key("ml/urgent")].busy = true;
     CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
   }
@@ -484,14 +484,14 @@ TEST_CASE("nobody stops for a claim before it is written, and sure to be of use"
     in.feedback[key("ml/urgent")].creationRefused = JobFeedback::CreationRefused{"Forbidden", "no"};
     CHECK(proposalFor(cycle(in), "ml/bert") == nullptr);
   }
-  SECTION("it stands") {
+  SECTION("it is complete") {
     const Plan plan = cycle(in);
     REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
     CHECK(proposalFor(plan, "ml/bert")->kind == model::ProposalKind::kRestart);
   }
 }
 
-TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and stays when it is given up") {
+TEST_CASE("a gang that moves for a claim runs until the claim is complete and stays if it is aborted") {
   model::Job bert = running();
   const model::Pod first = memberOn(bert, 0, "n1");
   const model::Pod second = memberOn(bert, 1, "n2");
@@ -518,14 +518,14 @@ TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and
     const JobDecision* own = decisionFor(plan, "ml/bert");
     CHECK((own == nullptr || own->actions.empty()));
   }
-  SECTION("it stands") {
+  SECTION("it is complete") {
     const Plan plan = planOf({first, second, born});
     REQUIRE(proposalFor(plan, "ml/bert") != nullptr);
     CHECK_FALSE(proposalFor(plan, "ml/bert")->movesFor);
     CHECK(decisionFor(plan, "ml/bert")->status->preemptions.count == 1);
     CHECK(decisionFor(plan, "ml/bert")->status->preemptions.by.has_value());
   }
-  SECTION("it was given up") {
+  SECTION("it was aborted") {
     urgent.status.gang.proposal->phase = model::ProposalPhase::kAborting;
     const Plan plan = planOf({first, second, born});
     REQUIRE(decisionFor(plan, "ml/bert"));
@@ -533,7 +533,7 @@ TEST_CASE("who makes room by going elsewhere runs on until the claim stands, and
     CHECK(decisionFor(plan, "ml/bert")->status->gang.placed == bert.status.gang.placed);
     CHECK(decisionFor(plan, "ml/bert")->status->preemptions.count == 0);
   }
-  SECTION("a member is lost before: that comes first") {
+  SECTION("a member is lost before and comes first") {
     const Plan plan = planOf({first});
     REQUIRE(decisionFor(plan, "ml/bert"));
     CHECK_FALSE(decisionFor(plan, "ml/bert")->status->gang.proposal);
@@ -578,7 +578,7 @@ std::map<std::string, int> claimsInADay(int nodes) {
 
 }  // namespace
 
-TEST_CASE("a gang that can run nowhere does not stop others for the same nodes again and again") {
+TEST_CASE("a gang that can run on no node does not preempt others for the same nodes repeatedly") {
   for (const int nodes : {1, 2, 3}) {
     const auto claims = claimsInADay(nodes);
     CAPTURE(nodes);
@@ -604,7 +604,7 @@ TEST_CASE("an error of the program fails the job; an eviction does not") {
   }
 }
 
-TEST_CASE("an unready node or a cordon harms nobody who is placed") {
+TEST_CASE("an unready or cordoned node does not affect placed gangs") {
   const model::Job bert = running();
   for (const bool cordoned : {true, false}) {
     model::Node bad = node("n1").gpus(8);
@@ -647,13 +647,13 @@ TEST_CASE("a pod that claims a placed job under a name of its own is deleted") {
   CHECK(std::get<DeletePod>(plan.decisions.front().actions.front()).uid == copy.uid);
 }
 
-TEST_CASE("a gated pod whose job is gone is swept") {
+TEST_CASE("a gated pod of a deleted job is deleted") {
   const model::Job gone = running();
   const Plan plan = cycle(input(threeNodes().add(pod("x").memberOf(gone, "worker", 0).gpus(8).gated())));
   CHECK(plan.orphans.size() == 1);
 }
 
-TEST_CASE("a member that the garbage collector kept for a second owner is swept") {
+TEST_CASE("a member that the garbage collector left to a second owner is deleted") {
   const model::Job gone = running();
   model::Pod kept = memberOn(gone, 0, "n1");
   kept.controllerUid = model::Uid();
@@ -663,8 +663,7 @@ TEST_CASE("a member that the garbage collector kept for a second owner is swept"
   CHECK(cycle(input(threeNodes().add(kept))).orphans.empty());
 }
 
-TEST_CASE(
-    "an elastic gang for which there is no room starts smaller, on a node that failed it where it has to") {
+TEST_CASE("an elastic gang that does not fit starts smaller and if necessary on a node that failed it") {
   JobBuilder gang = job("ml/bert");
   gang.role("worker", 4, gpus(8));
   model::Job late = gang;

@@ -68,7 +68,7 @@ SnapshotBuilder nodesOfFour(int count) {
 
 }  // namespace
 
-TEST_CASE("the one whose move loses least is moved") {
+TEST_CASE("the gang whose move loses least is moved") {
   SnapshotBuilder builder = nodesOfFour(3);
   runs(builder, "ml/a", "n1", 2, 2'000);
   runs(builder, "ml/b", "n2", 2, 1'000);
@@ -93,25 +93,25 @@ TEST_CASE("a gang that could not start again is not moved") {
       each = std::make_shared<const model::Job>(std::move(edited));
     }
   };
-  SECTION("as it is") {
+  SECTION("unchanged") {
     editB([](model::Job&) {});
     CHECK(movedBy(snapshot) == Names{"b"});
   }
-  SECTION("its role has another name by now") {
+  SECTION("its role has another name now") {
     editB([](model::Job& job) { job.spec.roles[0].name = "trainer"; });
     CHECK(movedBy(snapshot) == Names{"c"});
   }
-  SECTION("it asks for more by now") {
+  SECTION("it requests more now") {
     editB([](model::Job& job) { job.spec.roles[0].shape.requests.setExtended("nvidia.com/gpu", 3); });
     CHECK(movedBy(snapshot) == Names{"c"});
   }
-  SECTION("its spec is not valid by now") {
+  SECTION("its spec is invalid now") {
     editB([](model::Job& job) { job.specError = "spec.roles: no"; });
     CHECK(movedBy(snapshot) == Names{"c"});
   }
 }
 
-TEST_CASE("two are moved where that loses less than one, or no single one helps") {
+TEST_CASE("two gangs are moved where that loses less than one or no single one helps") {
   SnapshotBuilder builder = nodesOfFour(3);
   runs(builder, "ml/a", "n1", 1, 500);
   runs(builder, "ml/b", "n1", 1, 500);
@@ -121,7 +121,7 @@ TEST_CASE("two are moved where that loses less than one, or no single one helps"
   CHECK(movedBy(builder) == Names{"a", "b"});
 }
 
-TEST_CASE("nobody is moved for less than the policy's gain") {
+TEST_CASE("no gang is moved for less than the policy's gain") {
   SnapshotBuilder builder = nodesOfFour(2);
   runs(builder, "ml/a", "n1", 2, 1'000);
   runs(builder, "ml/b", "n2", 2, 1'000);
@@ -134,13 +134,13 @@ TEST_CASE("nobody is moved for less than the policy's gain") {
     waits(builder, std::chrono::seconds(1'059));
     CHECK(movedBy(builder).empty());
   }
-  SECTION("the policy wants more") {
+  SECTION("the policy requires more") {
     waits(builder, std::chrono::seconds(1'060));
     model::Snapshot snapshot = builder;
     snapshot.policy.defragmentation.gainPermille = 2'001;
     CHECK(movedBy(snapshot).empty());
   }
-  SECTION("it would not have to wait so long") {
+  SECTION("the wait without a move is short") {
     // The other jobs are expected to end soon.
     waits(builder, std::chrono::hours(8));
     model::Snapshot snapshot = builder;
@@ -154,7 +154,7 @@ TEST_CASE("nobody is moved for less than the policy's gain") {
   }
 }
 
-TEST_CASE("nobody is moved out of a queue that forbids it, or that is within its guarantee") {
+TEST_CASE("no gang is moved out of a queue that forbids it or that is within its guarantee") {
   SnapshotBuilder builder = nodesOfFour(2);
   model::Queue mine;
   mine.name = model::QueueName("default");
@@ -167,7 +167,7 @@ TEST_CASE("nobody is moved out of a queue that forbids it, or that is within its
     theirs.guaranteed.set("nvidia.com/gpu", 3);
     expected = {"a"};
   }
-  SECTION("nobody is stopped within it") {
+  SECTION("preemption within the queue is off") {
     runsIn = "default";
     mine.withinQueue = model::WithinQueue::kNever;
   }

@@ -49,7 +49,7 @@ TEST_CASE("racks of the same name in two zones are two racks") {
   CHECK(levelText(snapshot, "rack") == "a/b/r1[n1] b/b/r1[n2]");
 }
 
-TEST_CASE("nodes without a rack label are alone, not one rack") {
+TEST_CASE("nodes without a rack label are separate and not one rack") {
   const model::Snapshot snapshot = cluster()
                                        .add(node("n1").zone("z").block("b"))
                                        .add(node("n2").zone("z").block("b"))
@@ -66,7 +66,7 @@ TEST_CASE("racks stay racks on a cluster that labels nothing wider") {
   CHECK(levelText(snapshot, "zone") == "(r1)[n1 n2] (r2)[n3]");
 }
 
-TEST_CASE("one labelled node does not change what the others are") {
+TEST_CASE("one labelled node does not change the domains of the others") {
   const model::Snapshot snapshot = cluster()
                                        .add(node("n1").rack("r1"))
                                        .add(node("n2").rack("r1"))
@@ -79,7 +79,7 @@ TEST_CASE("an empty label value counts as missing") {
   CHECK(levelText(snapshot, "rack") == "(n1)[n1] (n2)[n2]");
 }
 
-TEST_CASE("the node level goes by name, whatever the hostname label says") {
+TEST_CASE("the node level goes by name with any hostname label") {
   const model::Snapshot snapshot = cluster()
                                        .add(node("n1").label("kubernetes.io/hostname", "same"))
                                        .add(node("n2").label("kubernetes.io/hostname", "same"));

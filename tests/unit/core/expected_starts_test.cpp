@@ -39,7 +39,7 @@ model::Job waiting(std::string_view name, int replicas, std::int64_t created, st
 }
 
 // The estimated starts of pending jobs, in seconds; 0: none is reported.
-std::map<std::string, std::int64_t> told(model::Snapshot snapshot) {
+std::map<std::string, std::int64_t> estimatedStarts(model::Snapshot snapshot) {
   snapshot.policy.ordering = model::Ordering::kFifo;
   core::CycleCache cache;
   cache.begin(snapshot);
@@ -76,58 +76,58 @@ SnapshotBuilder nodes(int count) {
 
 }  // namespace
 
-TEST_CASE("those behind the first one are told a start beside it") {
-  const auto starts = told(nodes(3)
-                               .add(running("a", "n1", 1'100))
-                               .add(running("b", "n2", 1'200))
-                               .add(running("c", "n3", 1'300))
-                               .add(waiting("first", 2, 1))
-                               .add(waiting("second", 1, 2))
-                               .add(waiting("third", 1, 3)));
+TEST_CASE("jobs behind the first one have expected starts beside it") {
+  const auto starts = estimatedStarts(nodes(3)
+                                          .add(running("a", "n1", 1'100))
+                                          .add(running("b", "n2", 1'200))
+                                          .add(running("c", "n3", 1'300))
+                                          .add(waiting("first", 2, 1))
+                                          .add(waiting("second", 1, 2))
+                                          .add(waiting("third", 1, 3)));
   CHECK(starts == std::map<std::string, std::int64_t>{{"first", 1'200}, {"second", 1'300}, {"third", 0}});
 }
 
-TEST_CASE("whoever is before them ends by his own estimate") {
-  const auto starts = told(nodes(2)
-                               .add(running("a", "n1", 1'100))
-                               .add(running("b", "n2", 1'200))
-                               .add(waiting("first", 2, 1, 50))
-                               .add(waiting("second", 2, 2, 70))
-                               .add(waiting("third", 1, 3, 10))
-                               .add(waiting("fourth", 1, 4))
-                               .add(waiting("fifth", 1, 5)));
+TEST_CASE("jobs ahead are expected to end by their own estimates") {
+  const auto starts = estimatedStarts(nodes(2)
+                                          .add(running("a", "n1", 1'100))
+                                          .add(running("b", "n2", 1'200))
+                                          .add(waiting("first", 2, 1, 50))
+                                          .add(waiting("second", 2, 2, 70))
+                                          .add(waiting("third", 1, 3, 10))
+                                          .add(waiting("fourth", 1, 4))
+                                          .add(waiting("fifth", 1, 5)));
   CHECK(starts ==
         std::map<std::string, std::int64_t>{
             {"first", 1'200}, {"second", 1'250}, {"third", 1'320}, {"fourth", 1'320}, {"fifth", 1'330}});
 }
 
-TEST_CASE("nothing is told where nothing is known") {
-  const auto starts = told(nodes(2)
-                               .add(running("a", "n1", 0))
-                               .add(running("b", "n2", 1'200))
-                               .add(waiting("first", 2, 1))
-                               .add(waiting("second", 1, 2)));
+TEST_CASE("no start is expected behind a gang without an estimate") {
+  const auto starts = estimatedStarts(nodes(2)
+                                          .add(running("a", "n1", 0))
+                                          .add(running("b", "n2", 1'200))
+                                          .add(waiting("first", 2, 1))
+                                          .add(waiting("second", 1, 2)));
   CHECK(starts == std::map<std::string, std::int64_t>{{"first", 0}, {"second", 0}});
 }
 
-TEST_CASE("what a victim leaves is its claimant's, until that one ends") {
+TEST_CASE("the capacity of a victim is its preemptor's until the preemptor ends") {
   model::Job victim = running("victim", "n1", 5'000);
   const model::Pod held = pod("").memberOf(victim, "worker", 0).gpus(8).on("n1");
   victim.status.gang.proposal.emplace().kind = model::ProposalKind::kRestart;
-  model::Job preemptor = job("claimant")
+  model::Job preemptor = job("claiming")
                              .role("worker", 1, gpus(6))
                              .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
                              .victim(held);
   preemptor.spec.estimatedDuration = seconds(400);
   SnapshotBuilder claimed = nodes(2).add(victim).add(held).add(preemptor).add(running("b", "n2", 9'000));
   using Starts = std::map<std::string, std::int64_t>;
-  SECTION("who wants the node whole waits for both") {
-    CHECK(told(claimed.add(waiting("whole", 1, 1))) == Starts{{"whole", kNow + 400}});
+  SECTION("a job that needs the whole node waits for both") {
+    CHECK(estimatedStarts(claimed.add(waiting("whole", 1, 1))) == Starts{{"whole", kNow + 400}});
   }
-  SECTION("who can do with what the claimant leaves waits for the victim") {
+  SECTION("a job that fits beside the preemptor waits for the victim") {
     model::Job rest = waiting("rest", 1, 1);
     rest.spec.roles.front().shape.requests = gpus(2);
-    CHECK(told(claimed.add(rest)) == Starts{{"rest", kNow + 10}});
+    CHECK(estimatedStarts(claimed.add(rest)) == Starts{{"rest", kNow + 10}});
   }
 }
 
@@ -164,9 +164,9 @@ TEST_CASE("a job that waits for the limit of its queue reports when enough below
   SnapshotBuilder scene = nodes(6).add(limited("team", 24));
   scene.add(inQueue(running("early", "n1", 1'100))).add(inQueue(running("late", "n2", 1'400)));
   SECTION("and those behind it one after another, each by the ends before it") {
-    const auto starts = told(scene.add(inQueue(waiting("first", 2, 1, 200)))
-                                 .add(inQueue(waiting("second", 2, 2, 100)))
-                                 .add(inQueue(waiting("third", 2, 3, 100))));
+    const auto starts = estimatedStarts(scene.add(inQueue(waiting("first", 2, 1, 200)))
+                                            .add(inQueue(waiting("second", 2, 2, 100)))
+                                            .add(inQueue(waiting("third", 2, 3, 100))));
     CHECK(starts.at("first") == 1'100);
     CHECK(starts.at("second") == 1'300);
     CHECK(starts.at("third") == 1'400);
@@ -175,13 +175,14 @@ TEST_CASE("a job that waits for the limit of its queue reports when enough below
     scene.add(running("other", "n3", 1'600))
         .add(running("more", "n4", 1'600))
         .add(running("n5", "n5", 1'600));
-    const auto starts = told(scene.add(running("n6", "n6", 1'600)).add(inQueue(waiting("first", 3, 1, 200))));
+    const auto starts =
+        estimatedStarts(scene.add(running("n6", "n6", 1'600)).add(inQueue(waiting("first", 3, 1, 200))));
     CHECK(starts.at("first") == 1'600);
   }
   SECTION("but not where an end before it is a mere guess") {
-    const auto starts = told(scene.add(inQueue(running("forever", "n3", 0)))
-                                 .add(inQueue(waiting("first", 3, 1, 200)))
-                                 .add(inQueue(waiting("second", 1, 2, 100))));
+    const auto starts = estimatedStarts(scene.add(inQueue(running("forever", "n3", 0)))
+                                            .add(inQueue(waiting("first", 3, 1, 200)))
+                                            .add(inQueue(waiting("second", 1, 2, 100))));
     CHECK(starts.at("first") == 0);
     CHECK(starts.at("second") == 0);
   }

@@ -94,7 +94,7 @@ const model::Proposal& restartOf(const JobDecision& decision) {
 
 }  // namespace
 
-TEST_CASE("what a gang failed of is asked before anything is decided") {
+TEST_CASE("the evidence of a failure is collected before anything is decided") {
   FailedGangScene scene;
   const JobDecision decision = scene.decideOn(std::nullopt);
   CHECK_FALSE(decision.status);
@@ -102,7 +102,7 @@ TEST_CASE("what a gang failed of is asked before anything is decided") {
   CHECK(std::holds_alternative<CollectEvidence>(decision.actions.front()));
 }
 
-TEST_CASE("what would fail again ends the job, and says what it was") {
+TEST_CASE("a failure that would repeat ends the job and is recorded") {
   FailedGangScene scene;
   scene.job().spec.failure.maxRestarts = 3;
   const JobDecision decision = scene.decide(FailureClass::kImportError, "No module named 'apex'");
@@ -120,7 +120,7 @@ TEST_CASE("what would fail again ends the job, and says what it was") {
         "fail again");
 }
 
-TEST_CASE("a failure of the infrastructure starts the gang anew at once, and is not counted") {
+TEST_CASE("an infrastructure failure restarts the gang at once and is not counted") {
   FailedGangScene scene;
   scene.job().spec.failure.maxRestarts = 0;
   const JobDecision decision = scene.decide(FailureClass::kNcclError);
@@ -130,7 +130,7 @@ TEST_CASE("a failure of the infrastructure starts the gang anew at once, and is 
   CHECK(decision.status->phase == "Restarting");
 }
 
-TEST_CASE("a broken device is left for another node") {
+TEST_CASE("a gang with a broken device restarts on other nodes") {
   FailedGangScene scene;
   const JobDecision decision = scene.decide(FailureClass::kGpuHardware);
   const auto& add = restartOf(decision).add;
@@ -138,7 +138,7 @@ TEST_CASE("a broken device is left for another node") {
                      [](const auto& each) { return each.node == model::NodeName("n2"); }));
 }
 
-TEST_CASE("the second restart waits before it, and gives the places back") {
+TEST_CASE("the second restart waits for a back-off and gives up the placement") {
   FailedGangScene scene;
   scene.job().status.restarts.add(FailureClass::kGpuHardware, false);
   const JobDecision decision = scene.decide(FailureClass::kGpuHardware);
@@ -155,7 +155,7 @@ TEST_CASE("the second restart waits before it, and gives the places back") {
   CHECK(merged.backoff == decision.status->gang.backoff);
 }
 
-TEST_CASE("who ran out of memory waits to be admitted with more, once") {
+TEST_CASE("a gang that ran out of memory is admitted again with more and only once") {
   FailedGangScene scene;
   const JobDecision decision = scene.decide(FailureClass::kHostOutOfMemory);
   CHECK(restartOf(decision).add.empty());
@@ -164,14 +164,14 @@ TEST_CASE("who ran out of memory waits to be admitted with more, once") {
   CHECK(endsFailed(scene.decide(FailureClass::kHostOutOfMemory)));
 }
 
-TEST_CASE("budgets end: of a class, and of what is counted") {
+TEST_CASE("restart budgets end by class and in total") {
   FailedGangScene scene;
-  SECTION("of a class of the infrastructure") {
+  SECTION("of an infrastructure class") {
     for (int i = 0; i < 3; ++i) scene.job().status.restarts.add(FailureClass::kNcclError, false);
     CHECK(endsFailed(scene.decide(FailureClass::kNcclError)));
     CHECK_FALSE(endsFailed(scene.decide(FailureClass::kGpuHardware)));
   }
-  SECTION("but not where a long run has kept its work") {
+  SECTION("but not after a long run that kept its work") {
     for (int i = 0; i < 3; ++i) scene.job().status.restarts.add(FailureClass::kNcclError, false);
     scene.job().spec.checkpoint = model::Checkpoint{};
     CHECK(endsFailed(scene.decide(FailureClass::kNcclError)));
@@ -181,7 +181,7 @@ TEST_CASE("budgets end: of a class, and of what is counted") {
     CHECK_FALSE(endsFailed(decision));
     CHECK(decision.status->restarts.of(FailureClass::kNcclError) == 4);
   }
-  SECTION("nobody knows: one more try, unless the job says how many") {
+  SECTION("an unknown failure is retried once unless the job states how often") {
     CHECK_FALSE(endsFailed(scene.decide(FailureClass::kUnknown)));
     scene.job().status.restarts.add(FailureClass::kUnknown, true);
     CHECK(endsFailed(scene.decide(FailureClass::kUnknown)));
@@ -201,7 +201,7 @@ TEST_CASE("the user's own rules come first") {
   FailedGangScene scene;
   using Rule = model::PodFailureRule;
   const auto rules = [&](std::vector<Rule> list) { scene.job().spec.failure.rules = std::move(list); };
-  SECTION("an exit code ends the job, whatever the class") {
+  SECTION("an exit code ends the job in any class") {
     rules({{.action = Rule::Action::kFailJob, .exitCodes = Rule::ExitCodes{"", true, {1, 42}}}});
     CHECK(endsFailed(scene.decide(FailureClass::kNcclError)));
   }
@@ -213,20 +213,20 @@ TEST_CASE("the user's own rules come first") {
     rules({{.action = Rule::Action::kFailJob, .roles = {"ps"}, .exitCodes = Rule::ExitCodes{"", true, {1}}}});
     CHECK_FALSE(endsFailed(scene.decide(FailureClass::kNcclError)));
   }
-  SECTION("what would fail again is tried again where a rule says so, and counted or not") {
+  SECTION("a failure that would repeat is retried by a rule and counted or not") {
     rules({{.action = Rule::Action::kCount, .exitCodes = Rule::ExitCodes{"", false, {2}}}});
     CHECK(scene.decide(FailureClass::kImportError).status->restarts.counted == 1);
     rules({{.action = Rule::Action::kIgnore, .podConditions = {{"DisruptionTarget", "False"}}}});
     CHECK(scene.decide(FailureClass::kImportError).status->restarts.counted == 0);
   }
-  SECTION("the first that matches decides") {
+  SECTION("the first rule that matches decides") {
     rules({{.action = Rule::Action::kIgnore, .exitCodes = Rule::ExitCodes{"", true, {1}}},
            {.action = Rule::Action::kFailJob, .exitCodes = Rule::ExitCodes{"", true, {1}}}});
     CHECK_FALSE(endsFailed(scene.decide(FailureClass::kImportError)));
   }
 }
 
-TEST_CASE("with scope Pod only what failed starts anew") {
+TEST_CASE("with scope Pod only the failed member restarts") {
   FailedGangScene scene;
   scene.job().spec.failure.scope = model::RestartScope::kPod;
   const JobDecision decision = scene.decide(FailureClass::kConnectionLost);
@@ -236,7 +236,7 @@ TEST_CASE("with scope Pod only what failed starts anew") {
   CHECK(decision.status->gang.proposal->add.front().indices.str() == "1");
 }
 
-TEST_CASE("with scope Pod the others run on while what failed waits for its next start") {
+TEST_CASE("with scope Pod the other members run during the back-off of the failed one") {
   FailedGangScene scene;
   scene.job().spec.failure.scope = model::RestartScope::kPod;
   scene.job().status.restarts.add(FailureClass::kConnectionLost, false);
@@ -269,7 +269,7 @@ TEST_CASE("with scope Pod the others run on while what failed waits for its next
   CHECK_FALSE(mergeProposal(scene.job()).backoff);
 }
 
-TEST_CASE("a job ends when it has run as long as it may") {
+TEST_CASE("a job ends when it has run until its deadline") {
   FailedGangScene scene;
   scene.job().spec.run.activeDeadline = std::chrono::seconds(100);
   const JobDecision decision = scene.decideOn(std::nullopt);
@@ -277,7 +277,7 @@ TEST_CASE("a job ends when it has run as long as it may") {
   CHECK(decision.status->lastFailure->failure == FailureClass::kDeadlineExceeded);
 }
 
-TEST_CASE("a job goes when the time after its end is over, and is looked at no sooner") {
+TEST_CASE("an ended job is deleted when its TTL is over and not examined before") {
   model::Job over = job("ml/bert").role("worker", 1, gpus(8));
   over.spec.run.ttlAfterFinished = std::chrono::seconds(60);
   over.status.completionTime = at(100);
@@ -294,7 +294,7 @@ TEST_CASE("a job goes when the time after its end is over, and is looked at no s
   CHECK(std::holds_alternative<DeleteJob>(plan(160).decisions.front().actions.front()));
 }
 
-TEST_CASE("a node that fails its check is left, without a look at logs, and on nobody's account") {
+TEST_CASE("a failed preflight moves the gang off the node without evidence and without counting") {
   FailedGangScene scene;
   scene.preflightFails();
   scene.job().spec.failure.maxRestarts = 0;
@@ -310,7 +310,7 @@ TEST_CASE("a node that fails its check is left, without a look at logs, and on n
   CHECK(decision.status->lastFailure->node == model::NodeName("n2"));
 }
 
-TEST_CASE("what failed before goes with a member that is lost during its pause, and counts once") {
+TEST_CASE("a failed member restarts with a member that is lost during its back-off and counts once") {
   FailedGangScene scene;
   scene.job().spec.failure.scope = model::RestartScope::kPod;
   scene.job().status.restarts.add(FailureClass::kUnknown, true);
@@ -323,7 +323,7 @@ TEST_CASE("what failed before goes with a member that is lost during its pause, 
   CHECK(decision.status->restarts.counted == 1);
 }
 
-TEST_CASE("who exceeds the storage that it asked for has failed; who is in the way on a full node is lost") {
+TEST_CASE("a pod that exceeds its storage limit has failed and one evicted from a full node is lost") {
   FailedGangScene scene;
   scene.second().exit.reset();
   scene.second().statusReason = "Evicted";

@@ -49,19 +49,19 @@ SnapshotBuilder sixteen(std::string_view first, std::string_view second) {
 
 }  // namespace
 
-TEST_CASE("where nobody waits everybody has his share, whatever the others hold") {
+TEST_CASE("without pending jobs there is no loss of fairness") {
   CHECK(lossOf(sixteen("vision", "vision")) == 0);
   CHECK(lossOf(cluster().now(1'000).add(node("n1").gpus(8))) == 0);
 }
 
-TEST_CASE("what one queue holds beyond its share is what another lacks") {
+TEST_CASE("the loss is what one queue holds beyond its share and another one lacks") {
   auto builder = sixteen("vision", "vision");
   // Each queue is entitled to eight: vision holds 16, speech nothing. (8 + 8) of 2 x 16.
   builder.add(job("ml/waits").role("worker", 1, gpus(8)).queue("speech"));
   CHECK(lossOf(builder) == 500);
 }
 
-TEST_CASE("who waits beyond his share loses nothing") {
+TEST_CASE("a pending job of a queue at its share adds no loss") {
   auto builder = sixteen("vision", "speech");
   builder.add(job("ml/waits").role("worker", 1, gpus(8)).queue("speech"));
   CHECK(lossOf(builder) == 0);

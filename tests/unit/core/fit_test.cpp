@@ -42,7 +42,7 @@ bool nameHolds(SelectorOperator op, std::vector<std::string> values) {
 
 }  // namespace
 
-TEST_CASE("an open node takes a pod without wishes") { CHECK(answer(node("n1"), {}) == "fits"); }
+TEST_CASE("an open node accepts a pod without constraints") { CHECK(answer(node("n1"), {}) == "fits"); }
 
 TEST_CASE("the state of the node comes first") {
   CHECK(answer(node("n1").deleting().notReady().cordoned(), {}) == "is being deleted");
@@ -50,11 +50,11 @@ TEST_CASE("the state of the node comes first") {
   CHECK(answer(node("n1").cordoned().taint("x"), {}) == "is cordoned");
 }
 
-TEST_CASE("a node that is not ready takes nobody, whatever is tolerated") {
+TEST_CASE("a node that is not ready accepts no pod with any toleration") {
   CHECK(answer(node("n1").notReady(), tolerating({"", "", true})) == "is not ready");
 }
 
-TEST_CASE("a cordon is tolerated as kube-scheduler lets it be") {
+TEST_CASE("a cordon is tolerated as in kube-scheduler") {
   CHECK(answer(node("n1").cordoned(), tolerating({"node.kubernetes.io/unschedulable", "", true})) == "fits");
   CHECK(answer(node("n1").cordoned(), tolerating({"", "", true})) == "fits");
   CHECK(answer(node("n1").cordoned(), tolerating({"node.kubernetes.io/unschedulable", "", true,
@@ -63,7 +63,7 @@ TEST_CASE("a cordon is tolerated as kube-scheduler lets it be") {
   CHECK(answer(node("n1").taint("node.kubernetes.io/unschedulable"), {}) == "is cordoned");
 }
 
-TEST_CASE("taints keep pods away unless tolerated") {
+TEST_CASE("taints exclude pods that do not tolerate them") {
   const model::Node tainted = node("n1").taint("gpu", "a100");
   CHECK(answer(tainted, {}) == "has the taint gpu=a100:NoSchedule");
   CHECK(answer(tainted, tolerating({"gpu", "a100"})) == "fits");
@@ -76,7 +76,7 @@ TEST_CASE("taints keep pods away unless tolerated") {
         "has the taint gpu=a100:NoSchedule");
 }
 
-TEST_CASE("NoExecute keeps away as well, PreferNoSchedule does not") {
+TEST_CASE("NoExecute excludes pods as well and PreferNoSchedule does not") {
   CHECK(answer(node("n1").taint("x", "", TaintEffect::kNoExecute), {}) == "has the taint x:NoExecute");
   CHECK(answer(node("n1").taint("x", "", TaintEffect::kPreferNoSchedule), {}) == "fits");
 }
@@ -86,7 +86,7 @@ TEST_CASE("every taint needs a toleration; the first without one is named") {
         "has the taint b:NoSchedule");
 }
 
-TEST_CASE("taints set by Kubernetes are told apart from those set by people") {
+TEST_CASE("taints of Kubernetes are distinguished from those of administrators") {
   const auto pressure = nodeMisfit(node("n1").taint("node.kubernetes.io/disk-pressure"), {});
   CHECK(pressure->reason == Reason::kNodeTrouble);
   CHECK(pressure->temporary());
@@ -144,7 +144,7 @@ TEST_CASE("affinity: the node's name as a field") {
   CHECK(nodeMisfit(node("n1"), requiring({{{}, {{"spec.unschedulable", SelectorOperator::kIn, {"n1"}}}}})));
 }
 
-TEST_CASE("affinity: all of a term, any of the terms") {
+TEST_CASE("affinity: a pod needs all of one term") {
   const model::Node where = node("n1").label("pool", "train");
   const model::NodeSelectorTerm holds{{{"pool", SelectorOperator::kIn, {"train"}}}, {}};
   const model::NodeSelectorTerm fails{{{"pool", SelectorOperator::kIn, {"serve"}}}, {}};

@@ -28,8 +28,7 @@ std::int64_t paper(const DeviceCapacity& node, const TaskShape& task) {
 
 }  // namespace
 
-TEST_CASE(
-    "free devices are of no use to a task that does not fit, and what is left of one to a larger part") {
+TEST_CASE("free devices are useless to a task that does not fit and a remainder to a larger part") {
   CHECK(paper(capacity(3), whole(4)) == 3000);
   CHECK(paper(capacity(3), whole(2)) == 0);
   CHECK(paper(capacity(3, {400, 700}), whole(2)) == 1100);
@@ -40,8 +39,7 @@ TEST_CASE(
   CHECK(paper(capacity(3, {}, 4), whole(1, 8)) == 3000);
 }
 
-TEST_CASE(
-    "our measure also counts devices that cpu and memory could not feed, were they used by such tasks") {
+TEST_CASE("our measure also counts devices that such tasks would leave without cpu or memory") {
   const auto ours = [](const DeviceCapacity& node, const TaskShape& task) {
     return unusable(node, task, FragmentMeasure::kFed);
   };
@@ -82,7 +80,7 @@ TEST_CASE("taking a part opens a device or narrows an open one") {
   CHECK_FALSE(node.fits(part(401)));
 }
 
-TEST_CASE("the mix weighs its kinds, each kind once, and knows none without devices") {
+TEST_CASE("the mix weighs each kind once and ignores kinds without devices") {
   JobMix mix;
   mix.add(whole(4), 2);
   mix.add(whole(1), 5);
@@ -104,7 +102,7 @@ TEST_CASE("sums of absurd amounts stay at the end of their range") {
         std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("the observed mix is what unfinished jobs ask for, by the members of each shape") {
+TEST_CASE("the observed mix is what unfinished jobs request by the members of each shape") {
   const model::Snapshot snapshot = cluster()
                                        .add(job("x/a").role("worker", 4, gpus(8)).role("ps", 2, gpus(0)))
                                        .add(job("x/b").role("worker", 2, gpus(8)))
@@ -120,7 +118,7 @@ TEST_CASE("the observed mix is what unfinished jobs ask for, by the members of e
   CHECK(eights == 6);
 }
 
-TEST_CASE("of many shapes the heaviest are kept") {
+TEST_CASE("the mix has the heaviest of many shapes") {
   SnapshotBuilder builder = cluster();
   for (int i = 1; i <= 40; ++i) builder.add(job(fmt::format("x/j{}", i)).role("worker", 1, gpus(i)));
   const JobMix mix = observedMix(builder.build().jobs);

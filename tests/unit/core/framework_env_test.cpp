@@ -31,7 +31,7 @@ model::Job withFramework(JobBuilder builder, model::Framework framework) {
 
 }  // namespace
 
-TEST_CASE("every member is told who it is") {
+TEST_CASE("every member has its identity in its environment") {
   const model::Job made = withFramework(job("ml/bert").role("worker", 2, gpus(8)), model::Framework::kCustom);
   CHECK(core::MemberEnvironments(made).of("worker", 1, 7) ==
         model::Environment{{"TRAINYARD_JOB", "bert"},
@@ -46,7 +46,7 @@ TEST_CASE("every member is told who it is") {
                            {"TRAINYARD_COORDINATOR", "bert-worker-0.bert.ml.svc"}});
 }
 
-TEST_CASE("PyTorch: workers are ranked, the first is the master") {
+TEST_CASE("PyTorch: workers are ranked and the first is the master") {
   const model::Job made =
       withFramework(job("ml/bert").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
   const auto env = core::MemberEnvironments(made).of("worker", 3, 1);
@@ -63,7 +63,7 @@ TEST_CASE("PyTorch: workers are ranked, the first is the master") {
   CHECK(valueOf(env, "PYTHONUNBUFFERED") == "1");
 }
 
-TEST_CASE("PyTorch: master and chief come before workers, others as written, servers not at all") {
+TEST_CASE("PyTorch: master and chief rank before workers and servers have no rank") {
   const model::Job made = withFramework(job("ml/j")
                                             .role("extra", 1, cpus(1))
                                             .role("ps", 2, cpus(1))
@@ -84,7 +84,7 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
   CHECK_FALSE(model::memberOfRank(made, -1));
   CHECK_FALSE(model::memberRank(made, "ps", 0));
   CHECK_FALSE(model::memberRank(made, "evaluator", 0));
-  CHECK_FALSE(model::memberRank(made, "nobody", 0));
+  CHECK_FALSE(model::memberRank(made, "absent", 0));
   const auto env = core::MemberEnvironments(made).of("extra", 0, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "j-chief-0.j.ml.svc");
   CHECK(valueOf(env, "WORLD_SIZE") == "5");
@@ -93,7 +93,7 @@ TEST_CASE("PyTorch: master and chief come before workers, others as written, ser
   CHECK(valueOf(core::MemberEnvironments(made).of("ps", 0, 1), "RANK") == "(unset)");
 }
 
-TEST_CASE("members of a job that reads its size know from which size their other variables are") {
+TEST_CASE("members of a job that reads its size have the size of their other variables") {
   model::Job made = withFramework(job("ml/j").role("chief", 1, gpus(1)).role("worker", 3, gpus(1)),
                                   model::Framework::kPyTorch);
   CHECK(valueOf(core::MemberEnvironments(made).of("chief", 0, 1), "TRAINYARD_ELASTIC_SIZE") == "(unset)");
@@ -104,14 +104,14 @@ TEST_CASE("members of a job that reads its size know from which size their other
   CHECK(valueOf(env, "TRAINYARD_ELASTIC_SIZE") == "3");
 }
 
-TEST_CASE("PyTorch: a gang of one talks to itself") {
+TEST_CASE("PyTorch: the master address of a single pod is localhost") {
   const model::Job made = withFramework(job("ml/j").role("worker", 1, gpus(8)), model::Framework::kPyTorch);
   const auto env = core::MemberEnvironments(made).of("worker", 0, 1);
   CHECK(valueOf(env, "MASTER_ADDR") == "localhost");
   CHECK(valueOf(env, "WORLD_SIZE") == "1");
 }
 
-TEST_CASE("an elastic role counts at the size it starts with, and always has names") {
+TEST_CASE("an elastic role counts at the size it starts with and always has names") {
   model::Job made = withFramework(job("ml/j").role("worker", 9, gpus(1)), model::Framework::kPyTorch);
   made.spec.elastic = model::Elastic{"worker", 1, 1, 4};
   const auto env = core::MemberEnvironments(made).of("worker", 0, 1);
@@ -119,7 +119,7 @@ TEST_CASE("an elastic role counts at the size it starts with, and always has nam
   CHECK(valueOf(env, "MASTER_ADDR") == "j-worker-0.j.ml.svc");
 }
 
-TEST_CASE("a gang that started without its last members is told of all of them") {
+TEST_CASE("a gang that started without its last members has the variables of all of them") {
   model::Job made = withFramework(job("ml/j").role("worker", 4, gpus(1)), model::Framework::kPyTorch);
   made.spec.elastic = model::Elastic{"worker", 4, 3, 4};
   made.spec.minAvailable = 3;
@@ -136,7 +136,7 @@ TEST_CASE("a gang that started without its last members is told of all of them")
   CHECK(valueOf(core::MemberEnvironments(made).of("worker", 2, 1), "WORLD_SIZE") == "3");
 }
 
-TEST_CASE("PyTorch: members that may come and go meet by c10d") {
+TEST_CASE("PyTorch: members of a gang that can change meet through c10d") {
   model::Job made = withFramework(job("ml/j").role("worker", 4, gpus(8)), model::Framework::kPyTorch);
   CHECK(valueOf(core::MemberEnvironments(made).of("worker", 1, 1), "PET_RDZV_BACKEND") == "(unset)");
   made.spec.failure.scope = model::RestartScope::kPod;
@@ -201,7 +201,7 @@ using Tasks = std::map<std::string, std::string>;
 
 }  // namespace
 
-TEST_CASE("TensorFlow: without parameter servers everybody sees everybody but the evaluator") {
+TEST_CASE("TensorFlow: without parameter servers each member's cluster has all but the evaluator") {
   const model::Job made = withFramework(
       job("ml/j").role("chief", 1, gpus(1)).role("worker", 2, gpus(1)).role("evaluator", 1, gpus(1)),
       model::Framework::kTensorFlow);
@@ -218,7 +218,7 @@ TEST_CASE("TensorFlow: without parameter servers everybody sees everybody but th
   }
 }
 
-TEST_CASE("TensorFlow: with parameter servers a worker sees itself, chief and servers") {
+TEST_CASE("TensorFlow: with parameter servers a worker sees itself and chief and servers") {
   const model::Job made = withFramework(job("ml/j")
                                             .role("chief", 1, gpus(1))
                                             .role("worker", 3, gpus(1))
@@ -242,7 +242,7 @@ TEST_CASE("TensorFlow: with parameter servers a worker sees itself, chief and se
   CHECK_FALSE(first.cluster.contains("evaluator"));
 }
 
-TEST_CASE("TensorFlow: what a member is told does not grow with the gang") {
+TEST_CASE("TensorFlow: the variables of a member do not grow with the gang") {
   const auto sizeOf = [](int workers) {
     const model::Job made =
         withFramework(job("ml/j").role("worker", workers, gpus(1)), model::Framework::kTensorFlow);
@@ -257,7 +257,7 @@ TEST_CASE("TensorFlow: what a member is told does not grow with the gang") {
         Tasks{{"0", "localhost:2222"}});
 }
 
-TEST_CASE("JAX: coordinator, number of processes and index") {
+TEST_CASE("JAX: coordinator and number of processes and index") {
   const model::Job made = withFramework(job("ml/j").role("worker", 4, gpus(8)), model::Framework::kJax);
   const auto env = core::MemberEnvironments(made).of("worker", 3, 1);
   CHECK(valueOf(env, "JAX_COORDINATOR_ADDRESS") == "j-worker-0.j.ml.svc:1234");
@@ -265,7 +265,7 @@ TEST_CASE("JAX: coordinator, number of processes and index") {
   CHECK(valueOf(env, "JAX_PROCESS_ID") == "3");
 }
 
-TEST_CASE("MXNet and BytePS: scheduler, servers and workers") {
+TEST_CASE("MXNet and BytePS: scheduler and servers and workers") {
   const model::Job made = withFramework(
       job("ml/j").role("scheduler", 1, cpus(1)).role("server", 2, cpus(1)).role("worker", 4, gpus(2)),
       model::Framework::kMxNet);
@@ -306,7 +306,7 @@ TEST_CASE("MPI: every launcher's variables point to the files of the job") {
   CHECK(valueOf(core::MemberEnvironments(alone).of("worker", 0, 1), "TRAINYARD_HOSTFILE") == "(unset)");
 }
 
-TEST_CASE("Horovod: as MPI, with hosts to be discovered") {
+TEST_CASE("Horovod: as MPI and with hosts to be discovered") {
   const model::Job made = withFramework(job("ml/j").role("launcher", 1, cpus(1)).role("worker", 3, gpus(4)),
                                         model::Framework::kHorovod);
   const auto env = core::MemberEnvironments(made).of("launcher", 0, 1);

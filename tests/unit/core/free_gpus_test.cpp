@@ -16,7 +16,7 @@ FreeGpus of(const model::Snapshot& snapshot) {
 
 }  // namespace
 
-TEST_CASE("what is free in pieces that are too small for the jobs there are is fragmented") {
+TEST_CASE("free GPUs in pieces that are too small for the jobs are fragmented") {
   auto builder = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(node("n3").gpus(8));
   CHECK(of(builder.build()) == FreeGpus{24, 0});
   builder.add(pod("a/x").on("n1").gpus(5)).add(pod("a/y").on("n2").gpus(5));
@@ -30,7 +30,7 @@ TEST_CASE("what is free in pieces that are too small for the jobs there are is f
   CHECK(of(builder.build()) == FreeGpus{14, 6 * 1000 / (4 * 14)});
 }
 
-TEST_CASE("nodes that take no pods have nothing free, and over-committed ones not less than nothing") {
+TEST_CASE("nodes that accept no pods have nothing free and over-committed ones not less than nothing") {
   auto builder = cluster()
                      .add(node("away").gpus(8).notReady())
                      .add(node("closed").gpus(8).cordoned())
@@ -41,7 +41,7 @@ TEST_CASE("nodes that take no pods have nothing free, and over-committed ones no
   CHECK(of(builder.add(node("open").gpus(1)).build()) == FreeGpus{1, 0});
 }
 
-TEST_CASE("GPUs that cpu cannot feed are of no use either") {
+TEST_CASE("GPUs that cpu cannot feed count as fragmented") {
   const auto snapshot =
       cluster().add(node("n1").gpus(4).cpu(2)).add(job("ml/a").role("worker", 1, requests(1, 4)));
   CHECK(of(snapshot) == FreeGpus{4, 1000});

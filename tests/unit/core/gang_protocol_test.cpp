@@ -31,7 +31,7 @@ struct Scene {
   std::vector<model::Pod> pods = {};
   std::vector<model::Job> others = {};
   JobFeedback feedback = {.auxiliariesReady = true};
-  std::map<model::ObjectKey, JobFeedback> told = {};  // of the other jobs
+  std::map<model::ObjectKey, JobFeedback> otherFeedback = {};  // of the other jobs
   std::int64_t now = 10;
   std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
 
@@ -43,8 +43,8 @@ struct Scene {
     const model::Snapshot snapshot = builder.add(bert).now(now).build();
     const Ledger ledger(snapshot);
     const Settings settings;
-    const GangContext context{snapshot.now,   &settings,      &ledger, &feedback,
-                              &snapshot.jobs, &snapshot.pods, &told};
+    const GangContext context{snapshot.now,   &settings,      &ledger,       &feedback,
+                              &snapshot.jobs, &snapshot.pods, &otherFeedback};
     return stepProposal(bert, ledger.pods().of(bert), context);
   }
 
@@ -84,7 +84,7 @@ TEST_CASE("a reserved gang creates nothing before its finalizer and auxiliaries"
   CHECK(countActions<CreateMember>(scene.step()) == 2);
 }
 
-TEST_CASE("only missing members are created, gated") {
+TEST_CASE("only missing members are created and they are gated") {
   Scene scene;
   scene.pods = {scene.gatedMember(0)};
   const GangStep step = scene.step();
@@ -94,7 +94,7 @@ TEST_CASE("only missing members are created, gated") {
   CHECK_FALSE(create.pinned);
 }
 
-TEST_CASE("a gang of one is created pinned, without finalizer or auxiliaries") {
+TEST_CASE("a single pod is created pinned and without finalizer or auxiliaries") {
   Scene scene;
   scene.bert = job("ml/solo").role("worker", 1, gpus(1)).proposes("n1", "worker", "0");
   scene.bert.status.gang.proposal->deadline = at(kDeadline);
@@ -110,17 +110,17 @@ TEST_CASE("all members exist: the barrier releases them together") {
   CHECK(countActions<ReleaseMember>(scene.step()) == 2);
 }
 
-TEST_CASE("a half released gang goes on without a second barrier") {
+TEST_CASE("a half released gang continues without a second barrier") {
   Scene scene;
   scene.pods = {scene.boundMember(0), scene.gatedMember(1)};
   // A foreign pod filled n2 in the meantime; kube-scheduler and the deadline resolve that.
-  scene.pods.push_back(pod("other/stranger").on("n2").gpus(8));
+  scene.pods.push_back(pod("other/foreign").on("n2").gpus(8));
   const GangStep step = scene.step();
   CHECK(countActions<ReleaseMember>(step) == 1);
   CHECK_FALSE(step.record);
 }
 
-TEST_CASE("all bound, but a node refused one: the attempt is given up, and the node avoided") {
+TEST_CASE("all bound but one was refused by its node: the attempt is aborted and the node avoided") {
   Scene scene;
   scene.pods = {scene.boundMember(0), scene.boundMember(1)};
   scene.pods.back().phase = model::PodPhase::kFailed;
@@ -142,7 +142,7 @@ TEST_CASE("all bound: the proposal becomes the placed gang") {
   CHECK(step.record->placed->epoch == 1);
 }
 
-TEST_CASE("the barrier aborts when capacity has been taken, which the next plan counts") {
+TEST_CASE("the barrier aborts when capacity has been taken and the next plan counts it") {
   Scene scene;
   scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
   SECTION("by a foreign pod") {
@@ -163,11 +163,11 @@ TEST_CASE("the barrier aborts when capacity has been taken, which the next plan 
   CHECK(countActions<ReleaseMember>(step) == 0);
 }
 
-TEST_CASE("the barrier aborts when a place is lost, and the next plan avoids the node") {
+TEST_CASE("the barrier aborts when an assigned node is lost and the next plan avoids it") {
   Scene scene;
   scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
-  SECTION("to a cordon") { scene.nodes[1].unschedulable = true; }
-  SECTION("to a deleted node") { scene.nodes.pop_back(); }
+  SECTION("by a cordon") { scene.nodes[1].unschedulable = true; }
+  SECTION("by the deletion of the node") { scene.nodes.pop_back(); }
   SECTION("because admission enlarged the pods") {
     scene.pods[1].shape.requests.memory = model::Bytes{2048 * kGi};
   }
@@ -178,7 +178,7 @@ TEST_CASE("the barrier aborts when a place is lost, and the next plan avoids the
   CHECK(countActions<ReleaseMember>(step) == 0);
 }
 
-TEST_CASE("two proposals on one place: one aborts, the other waits for it") {
+TEST_CASE("two proposals for one node: one aborts and the other waits for it") {
   Scene scene;
   scene.pods = {scene.gatedMember(0), scene.gatedMember(1)};
   model::Job rival = job("ml/rival").role("worker", 1, gpus(8)).proposes("n2", "worker", "0");
@@ -190,7 +190,7 @@ TEST_CASE("two proposals on one place: one aborts, the other waits for it") {
     CHECK_FALSE(step.record);
     CHECK(step.actions.empty());
   }
-  SECTION("the lower term yields") {
+  SECTION("the lower term aborts") {
     scene.bert.status.gang.proposal->term = 0;
     scene.others = {rival};
     CHECK(aborts(scene.step()));
@@ -219,11 +219,11 @@ TEST_CASE("an edit that leaves the pods alone does not end the attempt") {
   CHECK_FALSE(aborts(scene.step()));
 }
 
-TEST_CASE("released members that cannot reach their place end the attempt") {
+TEST_CASE("released members that cannot run on their node end the attempt") {
   Scene scene;
   scene.pods = {scene.boundMember(0), scene.member(1)};
   model::Pod& second = scene.pods[1];
-  SECTION("kube-scheduler finds no room for too long") {
+  SECTION("kube-scheduler finds no capacity for too long") {
     second.unschedulableMessage = "1 Insufficient nvidia.com/gpu";
     second.unschedulableSince = at(0);
     scene.now = 9;  // the grace period is 10 s
@@ -232,7 +232,7 @@ TEST_CASE("released members that cannot reach their place end the attempt") {
     CHECK(early.wakeAt == at(10));
     scene.now = 10;
   }
-  SECTION("its patience counts from the release: the gated time before is nobody's fault") {
+  SECTION("its patience counts from the release and not from the gated time before") {
     second.unschedulableMessage = "1 Insufficient nvidia.com/gpu";
     second.unschedulableSince = at(0);
     scene.feedback.released = at(30);
@@ -240,8 +240,8 @@ TEST_CASE("released members that cannot reach their place end the attempt") {
     CHECK_FALSE(scene.step().record);
     scene.now = 40;
   }
-  SECTION("the node went away") { scene.nodes.pop_back(); }
-  SECTION("the pod was deleted by somebody") { scene.pods.pop_back(); }
+  SECTION("the node was deleted") { scene.nodes.pop_back(); }
+  SECTION("the pod was deleted") { scene.pods.pop_back(); }
   SECTION("the kubelet refused it") {
     second.phase = model::PodPhase::kFailed;
     second.node = model::NodeName("n2");
@@ -251,7 +251,7 @@ TEST_CASE("released members that cannot reach their place end the attempt") {
   CHECK(aborts(scene.step()));
 }
 
-TEST_CASE("aborting deletes by uid and keeps the places until the pods are gone") {
+TEST_CASE("aborting deletes by uid and holds the nodes until the pods have ended") {
   Scene scene;
   scene.bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
   scene.pods = {scene.boundMember(0), scene.gatedMember(1)};
@@ -283,7 +283,7 @@ TEST_CASE("back-off doubles and is bounded") {
   CHECK(delayAfter(50) == std::chrono::seconds(60));
 }
 
-TEST_CASE("nodes that failed attempts in a row add up, the latest last") {
+TEST_CASE("nodes that failed attempts in a row add up and the latest is last") {
   model::Job bert = reservedPair();
   const Settings settings;
   const auto fail = [&](std::vector<model::NodeName> nodes) {
@@ -300,7 +300,7 @@ TEST_CASE("nodes that failed attempts in a row add up, the latest last") {
   CHECK_FALSE(mergeProposal(bert).backoff);
 }
 
-TEST_CASE("a deadline is the fault of the nodes to which members were let go in vain") {
+TEST_CASE("a missed deadline counts against the nodes that did not bind their released members") {
   Scene scene;
   scene.pods = {scene.boundMember(0), scene.member(1)};
   scene.now = kDeadline;
@@ -339,7 +339,7 @@ struct RestartScene : Scene {
 
 }  // namespace
 
-TEST_CASE("a restart first removes the old pods, then reserves and creates") {
+TEST_CASE("a restart first removes the old pods and then reserves and creates") {
   RestartScene scene;
   CHECK(scene.bert.status.gang.proposal->phase == model::ProposalPhase::kClaiming);
   scene.pods = {scene.old(0), scene.old(1)};
@@ -356,14 +356,14 @@ TEST_CASE("a restart first removes the old pods, then reserves and creates") {
   CHECK(countActions<CreateMember>(scene.step()) == 2);
 }
 
-TEST_CASE("a finished pod of the old gang is removed as well: it has the name") {
+TEST_CASE("a finished pod of the old gang is removed as well because it has the name") {
   RestartScene scene;
   scene.pods = {scene.old(0)};
   scene.pods[0].phase = model::PodPhase::kFailed;
   CHECK(countActions<DeletePod>(scene.step()) == 1);
 }
 
-TEST_CASE("a restart without room ends with nothing placed") {
+TEST_CASE("a restart without enough capacity ends with nothing placed") {
   RestartScene scene;
   scene.bert.status.gang.proposal->add.clear();
   const GangStep step = scene.step();
@@ -380,7 +380,7 @@ TEST_CASE("an aborted restart leaves nothing placed") {
   CHECK_FALSE(step.record->placed);
 }
 
-TEST_CASE("a pod stuck on a lost node is forced, but not before its node is known to be lost") {
+TEST_CASE("a pod on a lost node is deleted by force once its node is known to be lost") {
   RestartScene scene;
   scene.pods = {scene.old(0)};
   scene.pods[0].terminating = true;
@@ -399,7 +399,7 @@ TEST_CASE("a pod stuck on a lost node is forced, but not before its node is know
     REQUIRE(scene.step().actions.size() == 1);
     CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
   }
-  SECTION("the node is gone") {
+  SECTION("the node was deleted") {
     scene.nodes.erase(scene.nodes.begin());
     CHECK(std::get<DeletePod>(scene.step().actions.front()).force);
   }
@@ -424,7 +424,7 @@ struct ClaimScene : Scene {
 
 }  // namespace
 
-TEST_CASE("a claim stops nobody before all its own pods exist") {
+TEST_CASE("a claim preempts no gang before all its own pods exist") {
   ClaimScene scene;
   scene.pods = {scene.victim};
   SECTION("finalizer and auxiliaries come first, as in any attempt") {
@@ -434,14 +434,14 @@ TEST_CASE("a claim stops nobody before all its own pods exist") {
     scene.feedback.auxiliariesReady = false;
     CHECK(countActions<EnsureAuxiliaries>(scene.step()) == 1);
   }
-  SECTION("then they are made, gated") {
+  SECTION("then they are created and gated") {
     const GangStep step = scene.step();
     REQUIRE(countActions<CreateMember>(step) == 2);
     CHECK_FALSE(std::get<CreateMember>(step.actions.front()).pinned);
     scene.pods.push_back(scene.gatedMember(0));
     CHECK(countActions<CreateMember>(scene.step()) == 1);
   }
-  SECTION("one that somebody deletes is made anew first") {
+  SECTION("a pod that is deleted meanwhile is created again first") {
     scene.pods.push_back(scene.gatedMember(0));
     scene.pods.push_back(scene.gatedMember(1));
     scene.pods.back().terminating = true;
@@ -452,7 +452,7 @@ TEST_CASE("a claim stops nobody before all its own pods exist") {
   CHECK(scene.step().wakeAt == at(kDeadline));
 }
 
-TEST_CASE("a gang of one that claims is born gated: its place is not free yet") {
+TEST_CASE("the pod of a single-pod claim is created gated because its node is not free yet") {
   ClaimScene scene;
   scene.bert = job("ml/solo").role("worker", 1, gpus(8)).proposes("n1", "worker", "0").victim(scene.victim);
   scene.bert.status.gang.proposal->phase = model::ProposalPhase::kClaiming;
@@ -471,21 +471,21 @@ TEST_CASE("a gang of one that claims is born gated: its place is not free yet") 
   CHECK(countActions<ReleaseMember>(scene.step()) == 1);
 }
 
-TEST_CASE("a claim deletes no pods of a gang for which nobody can decide yet") {
+TEST_CASE("a claim deletes no pods of a gang that cannot be decided yet") {
   ClaimScene scene;
   const model::Job other = job("ml/other").role("worker", 1, gpus(8)).placed("n1", "worker", "0");
   scene.others = {other};
   scene.victim = pod("x").memberOf(other, "worker", 0).gpus(8).on("n1");
   scene.pods.front() = scene.victim;
   scene.bert.status.gang.proposal->victims = {{scene.victim.key, scene.victim.uid, scene.victim.node}};
-  scene.told[other.key].busy = true;
+  scene.otherFeedback[other.key].busy = true;
   CHECK(countActions<DeletePod>(scene.step()) == 0);
   CHECK(scene.step().evicts);
-  scene.told.clear();
+  scene.otherFeedback.clear();
   CHECK(countActions<DeletePod>(scene.step()) == 1);
 }
 
-TEST_CASE("a claim whose pods cannot be had is given up, and nobody was stopped") {
+TEST_CASE("a claim whose pods cannot be created is aborted and preempts no gang") {
   ClaimScene scene;
   SECTION("the API refuses one of them") {
     scene.pods.pop_back();
@@ -493,7 +493,7 @@ TEST_CASE("a claim whose pods cannot be had is given up, and nobody was stopped"
     CHECK(scene.step().record->proposal->abortReason == "Forbidden: exceeded quota: pods");
   }
   SECTION("they are larger than what the victims leave") { scene.pods[1].shape.requests = gpus(9); }
-  SECTION("a place beside the victims' is gone") {
+  SECTION("capacity beside the victims was taken") {
     scene.pods.push_back(pod("other/foreign").on("n2").gpus(1));
     CHECK(scene.step().record->backoff->avoidNodes.empty());
   }
@@ -507,12 +507,12 @@ TEST_CASE("a claim takes over the host ports of its victims") {
   wanted.setExtended("host port 1/TCP", 1);
   for (model::Pod& each : scene.pods) each.shape.requests = wanted;
   CHECK(scene.step().evicts);
-  scene.pods.push_back(pod("other/stranger").on("n1").requests(wanted));
+  scene.pods.push_back(pod("other/foreign").on("n1").requests(wanted));
   scene.pods.back().shape.requests.setExtended("nvidia.com/gpu", 0);
   CHECK(aborts(scene.step()));
 }
 
-TEST_CASE("a claim counts what its victims hold beyond the places that it takes") {
+TEST_CASE("a claim counts what its victims hold beyond the capacity that it takes") {
   ClaimScene scene;
   // The victim holds all of n1; the preemptor requests half, and admission made three quarters of it.
   scene.bert.spec.roles.front().shape.requests = gpus(4);
@@ -522,7 +522,7 @@ TEST_CASE("a claim counts what its victims hold beyond the places that it takes"
   CHECK(aborts(scene.step()));
 }
 
-TEST_CASE("a claim that stands waits for its victims and for no longer than its deadline") {
+TEST_CASE("a complete claim waits for its victims and for no longer than its deadline") {
   ClaimScene scene;
   CHECK(countActions<DeletePod>(scene.step()) == 1);
   CHECK(scene.step().evicts);
@@ -536,7 +536,7 @@ TEST_CASE("a claim that stands waits for its victims and for no longer than its 
 }
 
 // The write is late (429, a new leader): both gangs would hold the nodes, and their queues exceed the quota.
-TEST_CASE("a claim whose victims are gone waits until it is written that their gang has no place for them") {
+TEST_CASE("a claim whose victims have ended waits until the record of their gang gives up the nodes") {
   ClaimScene scene;
   const auto places = [](std::vector<int> indices) {
     return std::vector<model::Assignment>{
@@ -569,62 +569,62 @@ TEST_CASE("a claim whose victims are gone waits until it is written that their g
 
   SECTION("it has begun to shrink") {
     proposal->movesFor.reset();
-    scene.told[gang.key].writing = true;
+    scene.otherFeedback[gang.key].writing = true;
     CHECK_FALSE(stepWithOther(gang).record);
-    scene.told[gang.key].writing = false;
+    scene.otherFeedback[gang.key].writing = false;
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("it waits again as a whole, or starts anew without it") {
+  SECTION("it is pending again as a whole or restarts without the member") {
     proposal->kind = model::ProposalKind::kRestart;
     proposal->remove = places({0, 1});
     CHECK_FALSE(stepWithOther(gang).record);
     proposal->movesFor.reset();
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("nothing is written of it, or that it holds nothing any more is being written") {
+  SECTION("its record is not written or still being written") {
     proposal.reset();
     CHECK_FALSE(stepWithOther(gang).record);
     gang.status.gang.placed.reset();
-    scene.told[gang.key].writing = true;
+    scene.otherFeedback[gang.key].writing = true;
     CHECK_FALSE(stepWithOther(gang).record);
-    scene.told.clear();
+    scene.otherFeedback.clear();
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("to replace it was tried, and is given up") {
+  SECTION("its replacement was tried and aborted") {
     proposal->kind = model::ProposalKind::kReplace;
     proposal->movesFor.reset();
     CHECK(reserves(stepWithOther(gang)));
     proposal->phase = model::ProposalPhase::kAborting;
     CHECK_FALSE(stepWithOther(gang).record);
   }
-  SECTION("it has done its work") {
+  SECTION("the member has completed") {
     proposal.reset();
     gang.status.gang.placed->noteSucceeded("worker", 1);
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("it came back") {
+  SECTION("the member came back") {
     proposal.reset();
     scene.pods.push_back(pod("x").memberOf(gang, "worker", 1).uid("again").on("n1").gpus(8));
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("it is placed elsewhere by now") {
+  SECTION("the member is placed elsewhere by now") {
     proposal.reset();
     gang.status.gang.placed->assignments.front().node = model::NodeName("n2");
     CHECK(reserves(stepWithOther(gang)));
   }
-  SECTION("the gang is about to go, has ended, or is nobody's any more") {
+  SECTION("the gang is being deleted or has ended or has another controller") {
     proposal.reset();
     const int which = GENERATE(0, 1, 2);
     gang.deleting = which == 0;
     auto& succeeded = gang.status.conditions.emplace_back();
     succeeded.type = model::conditions::kSucceeded;
     succeeded.status = which == 1 ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
-    if (which == 2) gang.spec.run.managedBy = "somebody.else/controller";
+    if (which == 2) gang.spec.run.managedBy = "example.com/controller";
     CHECK(reserves(stepWithOther(gang)));
   }
 }
 
-TEST_CASE("a claim that also replaces members of its own stops nobody before the others exist") {
+TEST_CASE("a claim that also replaces own members preempts no gang before the new pods exist") {
   ClaimScene scene;
   scene.bert.status.gang.placed = model::Placed{1, {{model::NodeName("n3"), "worker", model::IndexSet({0})}}};
   scene.bert.status.gang.proposal->kind = model::ProposalKind::kMove;

@@ -86,7 +86,7 @@ bool aborts(const GangStep& step) {
 
 }  // namespace
 
-TEST_CASE("how a job gets another size follows from its framework and its checkpoints") {
+TEST_CASE("the way to resize a job follows from its framework and its checkpoints") {
   model::Job bert = runningPair();
   CHECK(resizeMethod(bert.spec) == ResizeMethod::kNotified);
   bert.spec.checkpoint->mode = model::CheckpointMode::kLauncher;
@@ -105,7 +105,7 @@ TEST_CASE("how a job gets another size follows from its framework and its checkp
   CHECK(resizeMethod(bert.spec) == ResizeMethod::kByRestart);
 }
 
-TEST_CASE("before a lost member is replaced those that stay are told, of the epoch of whoever comes") {
+TEST_CASE("before a lost member is replaced the others are notified of the new epoch") {
   Scene scene;
   scene.bert.status.gang = propose(
       scene.bert, model::ProposalKind::kReplace, {{model::NodeName("n1"), "worker", model::IndexSet({1})}},
@@ -124,7 +124,7 @@ TEST_CASE("before a lost member is replaced those that stay are told, of the epo
   CHECK(countActions<NotifyMember>(scene.step()) == 0);
 }
 
-TEST_CASE("a gang grows: its members join, then those that run are told, then it has the new size") {
+TEST_CASE("a growing gang first starts its new members and then notifies the running ones") {
   Scene scene;
   scene.grow();
   CHECK(countActions<CreateMember>(scene.step()) == 2);
@@ -138,7 +138,7 @@ TEST_CASE("a gang grows: its members join, then those that run are told, then it
   CHECK_FALSE(telling.record);
   CHECK(countActions<NotifyMember>(telling) == 2);
 
-  SECTION("also when one that joined is lost meanwhile: who has been told is not told otherwise") {
+  SECTION("also when a new member is lost after the others were notified") {
     scene.pods.pop_back();
     CHECK_FALSE(aborts(scene.step()));
   }
@@ -155,7 +155,7 @@ TEST_CASE("a gang grows: its members join, then those that run are told, then it
   CHECK(said->note == "it has 4 members of role worker now, 2 before");
 }
 
-TEST_CASE("who tells the members that run of those that joined has as long as they would have to leave") {
+TEST_CASE("the deadline to notify running members of new ones is the checkpoint grace") {
   Scene scene;
   scene.grow();
   scene.bert.spec.checkpoint->gracePeriod = std::chrono::seconds(120);
@@ -168,7 +168,7 @@ TEST_CASE("who tells the members that run of those that joined has as long as th
   CHECK(bound.record->proposal->deadline == at(scene.now + 120));
 }
 
-TEST_CASE("a job that is deleted has grown without a word: whoever refuses the word does not hold it") {
+TEST_CASE("a deleted job completes its growth without notifications") {
   Scene scene;
   scene.grow();
   scene.pods.push_back(scene.joining(2, 2));
@@ -184,7 +184,7 @@ TEST_CASE("a job that is deleted has grown without a word: whoever refuses the w
   CHECK_FALSE(step.record->proposal);
 }
 
-TEST_CASE("a framework that finds out by itself is told nothing") {
+TEST_CASE("a framework that detects its size by itself is not notified") {
   Scene scene;
   scene.bert.spec.checkpoint.reset();
   scene.grow();
@@ -195,7 +195,7 @@ TEST_CASE("a framework that finds out by itself is told nothing") {
   CHECK_FALSE(merged.record->proposal);
 }
 
-TEST_CASE("a gang keeps its size when it loses a member, fails or ends before the others have come") {
+TEST_CASE("a gang keeps its size when it loses a member or fails or ends before the new members run") {
   Scene scene;
   scene.grow();
   scene.pods.push_back(scene.joining(2, 2));
@@ -219,7 +219,7 @@ TEST_CASE("a gang keeps its size when it loses a member, fails or ends before th
   CHECK(dropped.record->placed->assignments.size() == 2);
 }
 
-TEST_CASE("a gang shrinks: all are told, who leaves has its time, then it is deleted") {
+TEST_CASE("a shrinking gang notifies all members and deletes the leaving ones after their grace") {
   Scene scene;
   scene.shrink();
   CHECK(countActions<NotifyMember>(scene.step()) == 2);
@@ -227,9 +227,9 @@ TEST_CASE("a gang shrinks: all are told, who leaves has its time, then it is del
   const GangStep waiting = scene.step();
   CHECK(waiting.actions.empty());
   CHECK(waiting.wakeAt == at(kNow + 30));
-  SECTION("its time is over") { scene.now = kNow + 30; }
-  SECTION("it has left") { scene.pods[1].phase = model::PodPhase::kSucceeded; }
-  SECTION("it has left badly") { scene.pods[1].phase = model::PodPhase::kFailed; }
+  SECTION("its grace is over") { scene.now = kNow + 30; }
+  SECTION("it has exited") { scene.pods[1].phase = model::PodPhase::kSucceeded; }
+  SECTION("it has failed") { scene.pods[1].phase = model::PodPhase::kFailed; }
   const GangStep step = scene.step();
   REQUIRE(countActions<DeletePod>(step) == 1);
   CHECK(std::get<DeletePod>(step.actions.front()).pod.name == "bert-worker-1");
@@ -240,7 +240,7 @@ TEST_CASE("a gang shrinks: all are told, who leaves has its time, then it is del
   CHECK(merged.record->placed->assignments.size() == 1);
 }
 
-TEST_CASE("who leaves a job that finds out by itself is deleted at once") {
+TEST_CASE("a leaving member of a job that detects its size by itself is deleted at once") {
   Scene scene;
   scene.bert.spec.checkpoint.reset();
   scene.shrink();
@@ -249,7 +249,7 @@ TEST_CASE("who leaves a job that finds out by itself is deleted at once") {
   CHECK(countActions<DeletePod>(step) == 1);
 }
 
-TEST_CASE("a shrink whose gang ends meanwhile has come true, and its places are nobody's") {
+TEST_CASE("a shrink whose gang ends meanwhile is complete and frees its nodes") {
   Scene scene;
   scene.shrink();
   SECTION("suspended") { scene.bert.spec.run.suspend = true; }
@@ -262,7 +262,7 @@ TEST_CASE("a shrink whose gang ends meanwhile has come true, and its places are 
   CHECK(step.record->placed->assignments.size() == 1);
 }
 
-TEST_CASE("a job that cannot go on starts anew with the new size, keeping its places") {
+TEST_CASE("a job that cannot resize while it runs restarts with the new size on its nodes") {
   Scene scene;
   scene.bert.spec.framework = model::Framework::kJax;
   scene.bert.spec.checkpoint.reset();
@@ -287,9 +287,9 @@ TEST_CASE("a job that cannot go on starts anew with the new size, keeping its pl
   CHECK(countActions<DeletePod>(scene.step()) == 2);
 }
 
-TEST_CASE("members that shrink away for a claim are not deleted by the claimant") {
+TEST_CASE("members that leave for a claim are not deleted by the preemptor") {
   Scene scene;
-  model::Job preemptor = job("ml/claimant")
+  model::Job preemptor = job("ml/claiming")
                              .role("worker", 1, gpus(8))
                              .proposes("n2", "worker", "0", model::ProposalPhase::kClaiming);
   preemptor.hasReleaseFinalizer = true;
@@ -348,7 +348,7 @@ const model::Condition& resizing(const model::JobStatus& status) {
 
 }  // namespace
 
-TEST_CASE("what the user asks for is carried out where there is room") {
+TEST_CASE("a requested size is carried out where capacity is free") {
   Scene scene;
   scene.bert.spec.elastic->replicas = 5;
   const Plan plan = planOf(scene);
@@ -366,7 +366,7 @@ TEST_CASE("what the user asks for is carried out where there is room") {
       "grows from 2 to 5 members of role worker, on "));
 }
 
-TEST_CASE("a job gets as many as there is room for, and says what is missing") {
+TEST_CASE("a job gets as many members as fit and reports what is missing") {
   Scene scene;
   scene.bert.spec.elastic->replicas = 8;
   scene.pods.push_back(pod("other/a").on("n1").gpus(7));
@@ -384,7 +384,7 @@ TEST_CASE("a job gets as many as there is room for, and says what is missing") {
     CHECK(resizing(status).reason == "Waiting");
     CHECK(resizing(status).message == "8 are requested, it has 2: no more can start now");
   }
-  SECTION("not all, of one that would have to start anew for it") {
+  SECTION("fewer than requested of a job that would restart for them") {
     scene.bert.spec.framework = model::Framework::kJax;
     scene.bert.spec.checkpoint.reset();
     scene.pods.push_back(pod("other/b").on("n2").gpus(5));
@@ -392,7 +392,7 @@ TEST_CASE("a job gets as many as there is room for, and says what is missing") {
   }
 }
 
-TEST_CASE("less is given up at once, the last members first") {
+TEST_CASE("a smaller size is carried out at once and the last members leave first") {
   Scene scene;
   scene.bert.spec.elastic->replicas = 1;
   const Plan plan = planOf(scene);
@@ -406,7 +406,7 @@ TEST_CASE("less is given up at once, the last members first") {
   CHECK(resizing(status).reason == "Shrinking");
 }
 
-TEST_CASE("members that join keep to the level that their gang requires") {
+TEST_CASE("joining members stay within the level that their gang requires") {
   Scene scene;
   scene.bert.spec.elastic->replicas = 3;
   scene.bert.spec.locality.required = "node";
@@ -415,7 +415,7 @@ TEST_CASE("members that join keep to the level that their gang requires") {
 }
 
 // The victims of a claim ended while it was in progress: it stands, and the victims' gang holds less.
-TEST_CASE("a gang that was to shrink for a claim gives those places up though it has failed meanwhile") {
+TEST_CASE("a gang that shrinks for a claim gives up the nodes even when it has failed meanwhile") {
   Scene scene;
   const bool byRestart = GENERATE(false, true);
   if (byRestart) {
@@ -423,11 +423,11 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
     scene.bert.spec.checkpoint->mode = model::CheckpointMode::kSignal;
   }
   const model::Pod claimed = scene.pods[1];
-  const auto end =
-      GENERATE(as<std::string>(), "all have failed", "who leaves has done its work", "who leaves is gone");
+  const auto end = GENERATE(as<std::string>(), "all have failed", "the leaving member has completed",
+                            "the leaving member is missing");
   if (end == "all have failed") {
     for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kFailed;
-  } else if (end == "who leaves is gone") {
+  } else if (end == "the leaving member is missing") {
     scene.pods.pop_back();
   } else {
     scene.pods[1].phase = model::PodPhase::kSucceeded;
@@ -461,13 +461,13 @@ TEST_CASE("a gang that was to shrink for a claim gives those places up though it
   suspended.spec.run.suspend = true;
   CHECK_FALSE(proposalIn(suspended));
   // A member that has completed is not missing: the gang ends.
-  if (end == "who leaves is gone") return;
+  if (end == "the leaving member is missing") return;
   for (model::Pod& each : scene.pods) each.phase = model::PodPhase::kSucceeded;
   CHECK_FALSE(proposalIn(claim()));
 }
 
 // The claim may still fail: a running gang gives nothing up before it has to.
-TEST_CASE("a gang whose claimed member has done its work waits until the claim waits for nobody else") {
+TEST_CASE("a gang whose claimed member has completed waits until the claim awaits no other pod") {
   Scene scene;
   scene.pods[1].phase = model::PodPhase::kSucceeded;
   scene.bert.status.gang =
@@ -488,7 +488,7 @@ TEST_CASE("a gang whose claimed member has done its work waits until the claim w
 
 // The gang's own write that gives up the nodes is missing, or the gang was suspended: a restart in place
 // would use the claimed nodes as well.
-TEST_CASE("a gang whose claimed member is gone, and which has written nothing of it, waits again") {
+TEST_CASE("a gang whose claimed member is missing without a record of it is pending again") {
   Scene scene;
   scene.bert.status.gang.backoff =
       model::Backoff{.until = at(1000), .count = 1, .avoidNodes = {}, .reason = "x"};
@@ -516,7 +516,7 @@ TEST_CASE("a gang whose claimed member is gone, and which has written nothing of
 
 // A suspended job can change whether it is elastic, and the claim may stand before the cycle sees
 // either.
-TEST_CASE("a gang that was to shrink for a claim may be elastic no more when the claim stands") {
+TEST_CASE("a gang that shrinks for a claim may have become inelastic when the claim is complete") {
   Scene scene;
   const model::Pod claimed = scene.pods[1];
   scene.bert.status.gang =

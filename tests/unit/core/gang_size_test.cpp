@@ -46,7 +46,7 @@ std::string valueOf(const model::Environment& env, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("a gang is as large as its record, and without places as its spec says") {
+TEST_CASE("a gang has the size of its record and without a placement that of its spec") {
   model::Job made = shrunk();
   CHECK(model::gangMembers(made, made.spec.roles[0]) == 2);
   CHECK(model::gangMembers(made) == 3);
@@ -73,7 +73,7 @@ TEST_CASE("a gang is as large as its record, and without places as its spec says
   CHECK(model::gangGpus(made.spec, made.status.gang) == 32);
 }
 
-TEST_CASE("a gang with fewer members than it starts with is charged, placed and named by its record") {
+TEST_CASE("a gang with fewer members than it starts with is charged and placed and named by its record") {
   const model::Job made = shrunk();
   const auto snapshot = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(made).now(1060).build();
   const QueueTree tree(snapshot);
@@ -87,15 +87,15 @@ TEST_CASE("a gang with fewer members than it starts with is charged, placed and 
 
 TEST_CASE("a gang with fewer members than it starts with is reported and served by its record") {
   model::Job made = shrunk();
-  const model::JobStatus told = deriveStatus(made, made.status.gang, {}, {}, at(1060));
-  CHECK(told.gpus == 16);
-  CHECK(told.roles[0].desired == 2);
-  CHECK(told.replicas == 3);
-  CHECK(told.ready == "0/3");
-  CHECK(told.service == made.status.service);  // nothing has changed
+  const model::JobStatus derived = deriveStatus(made, made.status.gang, {}, {}, at(1060));
+  CHECK(derived.gpus == 16);
+  CHECK(derived.roles[0].desired == 2);
+  CHECK(derived.replicas == 3);
+  CHECK(derived.ready == "0/3");
+  CHECK(derived.service == made.status.service);  // nothing has changed
   CHECK(ranSoFar(made, at(1060)) == std::chrono::seconds(60));
 
-  SECTION("until it is stopped") {
+  SECTION("until it is preempted") {
     const model::JobStatus stopped = deriveStatus(made, {}, {}, {}, at(1060));
     CHECK(stopped.gpus == 32);
     CHECK(stopped.service == model::Service{60 * 16, 60, at(1060)});
@@ -111,7 +111,7 @@ TEST_CASE("a gang with fewer members than it starts with is reported and served 
   }
 }
 
-TEST_CASE("who wishes for less than he was given is not forgotten, whatever is under way when he writes it") {
+TEST_CASE("a request for fewer members than the gang has is kept through other changes") {
   model::Job made = shrunk();
   made.spec.elastic = model::Elastic{.role = "worker", .replicas = 1, .minReplicas = 1, .maxReplicas = 4};
   made.status.resize.decidedBy = model::SizeOwner::kCluster;

@@ -39,7 +39,7 @@ struct Reserved {
   Names all{"n1", "n2", "n3"};
 };
 
-TEST_CASE("a gang member is let onto its own node only") {
+TEST_CASE("a gang member is accepted only on its own node") {
   Reserved f;
   const model::Pod member = pod("ml/x").memberOf(f.bert, "worker", 2).gpus(4);
   const auto decision = core::filter(f.view, f.holds, member, f.all);
@@ -50,7 +50,7 @@ TEST_CASE("a gang member is let onto its own node only") {
   CHECK(core::prioritize(f.view, f.holds, member, f.all) == std::vector<int>{0, 10, 0});
 }
 
-TEST_CASE("the pod of a gang of one takes what no record keeps, as a stranger would, and preempts nobody") {
+TEST_CASE("the pod of a single-pod job takes only unreserved capacity and preempts no pod") {
   Reserved f;
   const model::Job solo = job("ml/solo").role("worker", 1, gpus(4));
   const model::Pod own = pod("ml/x").memberOf(solo, "worker", 0, 1).gpus(4);
@@ -74,7 +74,7 @@ TEST_CASE("the pod of a gang of one takes what no record keeps, as a stranger wo
   CHECK(core::mayPreempt(full, own, candidates) == std::vector<bool>{false});
 }
 
-TEST_CASE("a gang member that is not offered its node is refused everywhere, with one text") {
+TEST_CASE("a gang member that is not offered its node is refused everywhere with one text") {
   Reserved f;
   const model::Pod member = pod("ml/x").memberOf(f.bert, "worker", 2).gpus(4);
   const auto decision = core::filter(f.view, f.holds, member, Names{"n1", "n3"});
@@ -107,7 +107,7 @@ TEST_CASE("members of the placed record and of a proposal of another epoch are b
   CHECK(accepted(1, 3) == Names{"error"});  // newer than the view: retried
 }
 
-TEST_CASE("a member whose gang the view does not know yet is an error, so that kube-scheduler asks again") {
+TEST_CASE("a member of a gang that the view does not have yet is an error so that kube-scheduler retries") {
   Reserved f;
   SECTION("the job is unknown") {
     const model::Job other = job("ml/gpt").role("worker", 1, gpus(4));
@@ -132,7 +132,7 @@ TEST_CASE("a member whose gang the view does not know yet is an error, so that k
   }
 }
 
-TEST_CASE("labels alone make no gang member: such a pod is a stranger") {
+TEST_CASE("labels alone do not make a pod a gang member") {
   // n1 and n2 have 8 of 8 GPUs reserved: foreign pods fit on n3 only, members of index 0 on n1 only.
   Reserved f;
   model::Pod thief = pod("ml/x").memberOf(f.bert, "worker", 0).gpus(4);
@@ -151,7 +151,7 @@ TEST_CASE("labels alone make no gang member: such a pod is a stranger") {
 TEST_CASE("a pod controlled by a job but not recorded is refused everywhere") {
   Reserved f;
   model::Pod stray = pod("ml/x").memberOf(f.bert, "worker", 0).gpus(4);
-  SECTION("its labels name a place, its name does not") { stray.key.name = "bert-worker-0-copy"; }
+  SECTION("its labels match a member and its name does not") { stray.key.name = "bert-worker-0-copy"; }
   SECTION("no such index") { stray = pod("ml/x").memberOf(f.bert, "worker", 9).gpus(4); }
   SECTION("no such role") { stray = pod("ml/x").memberOf(f.bert, "chief", 0).gpus(4); }
   SECTION("no labels") { stray.member.reset(); }
@@ -161,7 +161,7 @@ TEST_CASE("a pod controlled by a job but not recorded is refused everywhere") {
   CHECK(count(*decision, GuardReason::kNotRecorded) == 3);
 }
 
-TEST_CASE("a pod of an attempt whose record is gone is refused, not waited for") {
+TEST_CASE("a pod of an attempt without a record is refused and not waited for") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(4));
   bert.status.gang.lastEpoch = 3;
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(bert));
@@ -173,7 +173,7 @@ TEST_CASE("a pod of an attempt whose record is gone is refused, not waited for")
   CHECK_FALSE(ask(4));
 }
 
-TEST_CASE("nobody of an attempt that is over is let through") {
+TEST_CASE("no pod of an ended attempt is accepted") {
   const auto accepted = [](const model::Job& owner) {
     const core::GuardView view(cluster().add(node("n1").gpus(8)).add(owner));
     const auto decision =
@@ -193,14 +193,14 @@ TEST_CASE("nobody of an attempt that is over is let through") {
                      .proposalKind(model::ProposalKind::kRestart)) == 0);
 }
 
-TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
+TEST_CASE("a foreign pod gets what reservations leave and its refusal has the numbers") {
   // n1: 8 GPUs, 2 bound, 4 reserved: 2 free. n2: 4 reserved: 4 free.
   const model::Job bert =
       job("ml/bert").role("worker", 2, gpus(4)).proposes("n1", "worker", "0").proposes("n2", "worker", "1");
   const core::GuardView view(
       cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(pod("ml/a").on("n1").gpus(2)).add(bert));
   const Names all{"n1", "n2", "n3"};
-  const auto decision = core::filter(view, {}, pod("ml/stranger").gpus(4), all);
+  const auto decision = core::filter(view, {}, pod("ml/foreign").gpus(4), all);
   REQUIRE(decision);
   CHECK(decision->accepted == Names{"n2"});
   CHECK(textOf(*decision, "n1") ==
@@ -209,7 +209,7 @@ TEST_CASE("a stranger gets what reservations leave, and is told the numbers") {
   CHECK(decision->hold == model::NodeName("n2"));
 }
 
-TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
+TEST_CASE("without reservations kube-scheduler's own count decides") {
   // The view still shows a bound pod that kube-scheduler has just seen deleted: a refusal would evict a
   // second victim.
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(pod("ml/gone").on("n1").gpus(8)));
@@ -218,7 +218,7 @@ TEST_CASE("where nothing is reserved kube-scheduler's own count decides") {
   CHECK(decision->accepted == Names{"n1"});
 }
 
-TEST_CASE("where members run their room counts, less strangers on their way out") {
+TEST_CASE("on nodes with members the free capacity counts without terminating foreign pods") {
   // 4 GPUs of a running member, 4 of a foreign pod: none is free. Another scheduler may not have seen the
   // member yet.
   const model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).placed("n1", "worker", "0");
@@ -244,7 +244,7 @@ TEST_CASE("reservations count in every resource") {
   const model::Job bert = job("ml/bert").role("worker", 1, requests(2, 100)).proposes("n1", "worker", "0");
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(bert));
   const auto ask = [&](const model::Resources& wanted) {
-    return *core::filter(view, {}, pod("ml/stranger").requests(wanted), Names{"n1"});
+    return *core::filter(view, {}, pod("ml/foreign").requests(wanted), Names{"n1"});
   };
   CHECK(ask(requests(6, 28)).accepted.size() == 1);
   const auto refused = ask(requests(6, 29));
@@ -268,7 +268,7 @@ TEST_CASE("a member that is bound no longer counts as reserved") {
   CHECK(n1->reserved);
 }
 
-TEST_CASE("GPUs of every name that the setting has are kept for gangs, and told by that name") {
+TEST_CASE("GPUs of every configured name are reserved for gangs and messages have that name") {
   const GpuResources setting({"nvidia.com/gpu", "amd.com/gpu"});
   model::Resources four;
   four.pods = 1;
@@ -287,7 +287,7 @@ TEST_CASE("GPUs of every name that the setting has are kept for gangs, and told 
   CHECK(decision->hold == model::NodeName("n2"));
 }
 
-TEST_CASE("a pod without GPUs passes everywhere") {
+TEST_CASE("a pod without GPUs is accepted everywhere") {
   Reserved f;
   const Names all{"n1", "n2", "n3", "unheard-of"};
   const auto decision = core::filter(f.view, f.holds, pod("ml/web").cpu(4), all);
@@ -297,7 +297,7 @@ TEST_CASE("a pod without GPUs passes everywhere") {
   CHECK(core::prioritize(f.view, f.holds, pod("ml/web").cpu(4), all) == std::vector<int>{0, 0, 0, 0});
 }
 
-TEST_CASE("strangers that wait for one node reserve nothing there") {
+TEST_CASE("foreign pods that wait for one node reserve nothing there") {
   // ml/tool can run on n1 only, which is full for it; ml/bert has 2 GPUs reserved.
   const model::Pod tool = pod("ml/tool").gpus(8).pinnedTo("n1");
   const model::Job bert = job("ml/bert").role("worker", 1, gpus(2)).proposes("n1", "worker", "0");
@@ -307,7 +307,7 @@ TEST_CASE("strangers that wait for one node reserve nothing there") {
   CHECK(core::filter(view, {}, tool, Names{"n1"})->accepted.empty());
 }
 
-TEST_CASE("a pod that only says it is a member reserves nothing, however long it stays unbound") {
+TEST_CASE("an unbound pod that only claims to be a member reserves nothing") {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(6));
   bert.status.gang.lastEpoch = 1;
   model::Pod thief = pod("ml/x").memberOf(bert, "worker", 0).gpus(6).pinnedTo("n1");
@@ -321,7 +321,7 @@ TEST_CASE("a pod that only says it is a member reserves nothing, however long it
     thief.key.name = "bert-worker-0-copy";
     snapshot.add(bert);
   }
-  SECTION("of somebody else's kind TrainingJob") {
+  SECTION("of a foreign kind TrainingJob") {
     thief.controllerKind = "TrainingJob.example.com";
     snapshot.add(bert);
   }
@@ -339,7 +339,7 @@ TEST_CASE("a released member counts as reserved until it is bound") {
   CHECK(core::filter(view, {}, pod("ml/other").gpus(3), Names{"n1"})->accepted.empty());
 }
 
-TEST_CASE("of the nodes with reservations a stranger is offered the best only, and holds it") {
+TEST_CASE("a foreign pod is offered only the best of the nodes with reservations and holds it") {
   // n1: 8 GPUs, 4 reserved: 4 free. n2: 6 reserved: 2 free. n3: none reserved, 4 bound. n4: all free.
   const model::Job bert = job("ml/bert")
                               .role("worker", 5, gpus(2))
@@ -374,14 +374,14 @@ TEST_CASE("of the nodes with reservations a stranger is offered the best only, a
   CHECK(core::filter(view, holds, first, all)->hold == model::NodeName("n2"));
 }
 
-TEST_CASE("holds do not count where nothing is reserved: kube-scheduler's own count closes the lag") {
+TEST_CASE("holds do not count without reservations because kube-scheduler's own count closes the lag") {
   const core::GuardView view(cluster().add(node("n1").gpus(8)));
   core::Holds holds;
   holds.put(model::Uid("someone"), hold("n1", 8));
   CHECK(core::filter(view, holds, pod("ml/a").gpus(8), Names{"n1"})->accepted.size() == 1);
 }
 
-TEST_CASE("a stranger's score prefers the tightest fit and keeps whole nodes whole") {
+TEST_CASE("a foreign pod's score prefers the tightest fit and preserves whole nodes") {
   // With 2 GPUs requested: n1 has 2 free (0 left: 9), n2 4 free (2 left: 7), n3 6 free (4 left: 5), n4 8 of 8
   // (0).
   const core::GuardView view(cluster()
@@ -399,13 +399,13 @@ TEST_CASE("a stranger's score prefers the tightest fit and keeps whole nodes who
   CHECK(core::prioritize(view, {}, pod("ml/s").gpus(8), all) == std::vector<int>{9, 0, 0, 0, 0});
 }
 
-TEST_CASE("equal nodes are told apart by name, in whatever order they are offered") {
+TEST_CASE("equal nodes are ordered by name in any order of the request") {
   const core::GuardView view(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)));
   CHECK(core::filter(view, {}, pod("ml/s").gpus(8), Names{"n2", "n1"})->hold == model::NodeName("n1"));
   CHECK(core::filter(view, {}, pod("ml/s").gpus(8), Names{"n1", "n2"})->hold == model::NodeName("n1"));
 }
 
-TEST_CASE("an absurd request fits beside no reservation, and holds nothing") {
+TEST_CASE("an absurd request fits beside no reservation and holds nothing") {
   Reserved f;
   const auto decision = core::filter(f.view, f.holds, pod("ml/s").gpus(INT64_MAX), f.all);
   REQUIRE(decision);
@@ -441,7 +441,7 @@ TEST_CASE("preemption spares gangs and reservations") {
         std::vector<bool>(7, false));
 }
 
-TEST_CASE("preemption spares no pod that only says that it is a gang's") {
+TEST_CASE("preemption does not spare a pod that only claims to be a gang's") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(4));
   const auto spares = [&](const model::Pod& each) {
     const core::GuardView view(cluster().add(node("n1").gpus(8)).add(each).add(bert));
@@ -461,7 +461,7 @@ TEST_CASE("preemption spares no pod that only says that it is a gang's") {
   CHECK_FALSE(spares(former));
 }
 
-TEST_CASE("holds are one for each pod, and run out") {
+TEST_CASE("holds are one for each pod and expire") {
   core::Holds holds;
   const auto second = [](int s) { return base::Instant(std::chrono::seconds(s)); };
   holds.put(model::Uid("a"), {model::NodeName("n1"), gpus(4), second(60)});

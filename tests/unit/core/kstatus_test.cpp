@@ -67,7 +67,7 @@ std::string kstatusOf(const SnapshotBuilder& builder, const model::Queue& queue)
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a job that waits is in progress, one that runs or has ended well is current") {
+TEST_CASE_METHOD(Fixture, "a pending job is in progress and one that runs or has ended well is current") {
   CHECK(after(waits(model::PendingReason::kWaitingForCapacity, true)) == "InProgress");
   CHECK(after(waits(model::PendingReason::kQueueNotFound, false)) == "InProgress");
   CHECK(afterRunning() == "Current");
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture, "a job that waits is in progress, one that runs or has
         "Current");
 }
 
-TEST_CASE_METHOD(Fixture, "a job that failed, or that only its author can mend, has failed") {
+TEST_CASE_METHOD(Fixture, "a job that failed or that only its author can repair has failed") {
   CHECK(after(waits(model::PendingReason::kInvalidSpec, false)) == "Failed");
   // The spec was corrected.
   CHECK(after(waits(model::PendingReason::kWaitingForCapacity, true)) == "InProgress");
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Fixture, "a job that failed, or that only its author can mend, 
   CHECK(after({}) == "Failed");
 }
 
-TEST_CASE_METHOD(Fixture, "nothing is to be done about a suspended job") {
+TEST_CASE_METHOD(Fixture, "a suspended job is current") {
   StatusUpdate update;
   update.suspended = true;
   CHECK(after(update) == "Current");
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "an edit is in progress until it was seen") {
   CHECK(kstatusOf(bert.generation, bert.status) == "InProgress");
 }
 
-TEST_CASE("a queue that jobs can use is current, another one has failed until it is mended") {
+TEST_CASE("a queue that jobs can use is current and another one has failed until it is repaired") {
   model::Queue queue;
   queue.name = model::QueueName("vision");
   queue.generation = 1;

@@ -70,11 +70,11 @@ TEST_CASE("many pods with names of their own on one node are added up as few are
   CHECK(ledger.freeWithoutJobs(0) == free);
 }
 
-TEST_CASE("a pod of a node that is gone counts nowhere") {
+TEST_CASE("a pod of a deleted node counts nowhere") {
   CHECK(freeGpus(oneNode().add(pod("s/x").on("n9").gpus(3)), "n1") == 8);
 }
 
-TEST_CASE("members hold room once they are pinned and ungated, by their own requests") {
+TEST_CASE("members hold their own requests once they are pinned and ungated") {
   const model::Job bert = job("ml/bert")
                               .role("worker", 1, gpus(3))
                               .proposes("n1", "worker", "0", model::ProposalPhase::kReserved);
@@ -87,23 +87,23 @@ TEST_CASE("members hold room once they are pinned and ungated, by their own requ
 }
 
 // Owner reference, labels, affinity and scheduler can be written by every client that may create pods.
-TEST_CASE("pods that no record lets go hold nothing before they are bound, whatever they claim") {
+TEST_CASE("unbound pods that no record releases hold nothing under any claim") {
   model::Job bert = job("ml/bert").role("worker", 2, gpus(1)).placed("n2", "worker", "0", 4);
   std::int64_t held = 0;
   model::Pod pretender;
-  SECTION("to belong to a job that nobody knows") {
+  SECTION("of a job that does not exist") {
     pretender = pod("ml/x").memberOf(job("ml/gone").role("worker", 1, gpus(3)), "worker", 0).pinnedTo("n1");
   }
-  SECTION("to be a member that the record does not have") {
+  SECTION("of a member that the record does not have") {
     pretender = pod("").memberOf(bert, "worker", 1, 4).gpus(3).pinnedTo("n1");
   }
-  SECTION("to be of an attempt that is over") {
+  SECTION("of an attempt that has ended") {
     pretender = pod("").memberOf(bert, "worker", 0, 3).gpus(3).pinnedTo("n2");
   }
-  SECTION("to be a member whose place is elsewhere") {
+  SECTION("of a member with another node") {
     pretender = pod("").memberOf(bert, "worker", 0, 4).gpus(3).pinnedTo("n1");
   }
-  SECTION("but bound ones hold what they hold") {
+  SECTION("but bound ones hold their requests") {
     pretender = pod("").memberOf(bert, "worker", 1, 4).gpus(3).on("n1");
     held = 3;
   }
@@ -113,7 +113,7 @@ TEST_CASE("pods that no record lets go hold nothing before they are bound, whate
   CHECK(freeGpus(snapshot, "n2") == 7);
 }
 
-TEST_CASE("others that are pinned hold nothing before they are bound: they may never be") {
+TEST_CASE("other pinned pods hold nothing before they are bound because they may never be") {
   CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").gpus(3)), "n1") == 8);
   CHECK(freeGpus(oneNode().add(pod("s/x").ownedBy("DaemonSet", "d").pinnedTo("n1").gpus(3)), "n1") == 8);
   CHECK(freeGpus(oneNode().add(pod("s/x").pinnedTo("n1").on("n1").gpus(3)), "n1") == 5);
@@ -124,7 +124,7 @@ TEST_CASE("others that are pinned hold nothing before they are bound: they may n
   CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 8);
 }
 
-TEST_CASE("a bound pod counts where it is bound, not where it is pinned") {
+TEST_CASE("a bound pod counts where it is bound and not where it is pinned") {
   const model::Snapshot snapshot = cluster()
                                        .add(node("n1").gpus(8))
                                        .add(node("n2").gpus(8))
@@ -133,7 +133,7 @@ TEST_CASE("a bound pod counts where it is bound, not where it is pinned") {
   CHECK(freeGpus(snapshot, "n2") == 8);
 }
 
-TEST_CASE("reserved places hold the template's requests in every phase") {
+TEST_CASE("assigned nodes hold the template's requests in every phase") {
   for (const auto phase :
        {model::ProposalPhase::kClaiming, model::ProposalPhase::kReserved, model::ProposalPhase::kCreating,
         model::ProposalPhase::kReleasing, model::ProposalPhase::kAborting}) {
@@ -144,7 +144,7 @@ TEST_CASE("reserved places hold the template's requests in every phase") {
   }
 }
 
-TEST_CASE("a place is filled by its member's pod, which counts by its own requests") {
+TEST_CASE("an assignment is filled by its member's pod and counts by the requests of the pod") {
   const model::Job bert = job("ml/bert").role("worker", 2, gpus(2)).placed("n1", "worker", "0-1");
   SECTION("both members bound: 8 - 2 - 2") {
     CHECK(freeGpus(oneNode()
@@ -153,19 +153,19 @@ TEST_CASE("a place is filled by its member's pod, which counts by its own reques
                        .add(pod("").memberOf(bert, "worker", 1).on("n1")),
                    "n1") == 4);
   }
-  SECTION("one member enlarged by admission to 3, the other not there yet: 8 - 3 - 2") {
+  SECTION("one member enlarged by admission to 3, the other without a pod: 8 - 3 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).on("n1").gpus(3)), "n1") == 3);
   }
-  SECTION("a gated member is no more than its place: 8 - 2 - 2") {
+  SECTION("a gated member counts no more than its assignment: 8 - 2 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).gated()), "n1") == 4);
   }
-  SECTION("a released member fills its place before it is bound") {
+  SECTION("a released member fills its assignment before it is bound") {
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).pinnedTo("n1")), "n1") == 4);
   }
   SECTION("a pod of another epoch fills nothing: 8 - 2 - 2 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 7).on("n1")), "n1") == 2);
   }
-  SECTION("a stranger with the member's labels fills nothing") {
+  SECTION("a foreign pod with the member's labels fills nothing") {
     CHECK(freeGpus(oneNode().add(bert).add(
                        pod("").memberOf(bert, "worker", 0).ownedBy("Job", "uid-other").on("n1")),
                    "n1") == 2);
@@ -183,19 +183,19 @@ TEST_CASE("a place is filled by its member's pod, which counts by its own reques
       CHECK(freeGpus(oneNode().add(bert).add(copy), "n1") == 2);
     }
   }
-  SECTION("a member that has succeeded frees its place: 8 - 2") {
+  SECTION("a member that has succeeded frees its assignment: 8 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(
                        pod("").memberOf(bert, "worker", 0).on("n1").phase(model::PodPhase::kSucceeded)),
                    "n1") == 6);
   }
-  SECTION("the place of a failed member is kept until the job decides: 8 - 2 - 2") {
+  SECTION("the assignment of a failed member is held until the job decides: 8 - 2 - 2") {
     CHECK(freeGpus(oneNode().add(bert).add(
                        pod("").memberOf(bert, "worker", 0).on("n1").phase(model::PodPhase::kFailed)),
                    "n1") == 4);
   }
 }
 
-TEST_CASE("a member on another node than its place holds both") {
+TEST_CASE("a member on another node than its assigned one holds both") {
   const model::Job bert = job("ml/bert").role("worker", 1, gpus(2)).placed("n1", "worker", "0");
   const model::Snapshot snapshot = cluster()
                                        .add(node("n1").gpus(8))
@@ -225,7 +225,7 @@ TEST_CASE("jobs that are finished or being deleted hold what their pods hold") {
   }
 }
 
-TEST_CASE("an attempt under way holds its places though its job is being deleted") {
+TEST_CASE("an attempt under way holds its nodes while its job is being deleted") {
   // Its members may be released by a request that is still in flight.
   const auto ended = job("ml/bert")
                          .role("worker", 2, gpus(2))
@@ -236,7 +236,7 @@ TEST_CASE("an attempt under way holds its places though its job is being deleted
   CHECK(freeGpus(oneNode().add(ended), "n1") == 6);
 }
 
-TEST_CASE("a restart holds the larger of the old pods and the new places") {
+TEST_CASE("a restart holds the larger of the old pods and the new assignments") {
   const auto restarting = [](std::int64_t gpusEach) {
     return job("ml/bert")
         .role("worker", 2, gpus(gpusEach))
@@ -245,7 +245,7 @@ TEST_CASE("a restart holds the larger of the old pods and the new places") {
         .proposalKind(model::ProposalKind::kRestart)
         .build();
   };
-  SECTION("old pods of 2 and 2, new places of 2 and 2: 8 - max(4, 4)") {
+  SECTION("old pods of 2 and 2, new assignments of 2 and 2: 8 - max(4, 4)") {
     const model::Job bert = restarting(2);
     CHECK(freeGpus(oneNode()
                        .add(bert)
@@ -253,17 +253,17 @@ TEST_CASE("a restart holds the larger of the old pods and the new places") {
                        .add(pod("").memberOf(bert, "worker", 1, 1).on("n1").terminating()),
                    "n1") == 4);
   }
-  SECTION("one old pod is left, new places of 3 and 3: 8 - max(3, 6)") {
+  SECTION("one old pod is left, new assignments of 3 and 3: 8 - max(3, 6)") {
     const model::Job bert = restarting(3);
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 1).on("n1")), "n1") == 2);
   }
-  SECTION("one new pod is there, the other place open: 8 - 2 - 2") {
+  SECTION("one new pod exists, the other assignment is open: 8 - 2 - 2") {
     const model::Job bert = restarting(2);
     CHECK(freeGpus(oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0, 2).on("n1")), "n1") == 4);
   }
 }
 
-TEST_CASE("a claimed place counts minus what its victims still hold") {
+TEST_CASE("a claimed node counts minus what its victims still hold") {
   const model::Pod small = pod("s/small").on("n1").gpus(2);
   const auto claiming = [&] {
     return job("ml/bert")
@@ -277,11 +277,11 @@ TEST_CASE("a claimed place counts minus what its victims still hold") {
   CHECK(freeGpus(oneNode().add(claiming()), "n1") == 2);
 }
 
-TEST_CASE("over-committed nodes show negative room") {
+TEST_CASE("over-committed nodes show negative free capacity") {
   CHECK(freeGpus(oneNode().add(pod("s/x").on("n1").gpus(12)), "n1") == -4);
 }
 
-TEST_CASE("places of a role that left the spec, or on a node that is gone, count nowhere") {
+TEST_CASE("assignments of a removed role or on a deleted node count nowhere") {
   CHECK(
       freeGpus(
           oneNode().add(
@@ -289,18 +289,18 @@ TEST_CASE("places of a role that left the spec, or on a node that is gone, count
           "n1") == 8);
 }
 
-TEST_CASE("the ledger tells who holds a node") {
+TEST_CASE("the ledger lists the holders of a node") {
   const model::Job bert = job("ml/bert").role("worker", 2, gpus(2)).placed("n1", "worker", "0-1");
   const model::Snapshot snapshot =
       oneNode().add(bert).add(pod("").memberOf(bert, "worker", 0).on("n1")).add(pod("s/x").on("n1").gpus(1));
   Ledger ledger(snapshot);
   CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2");
-  SECTION("copies keep the story") {
+  SECTION("copies have the same holders") {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the copy is what is tested
     const Ledger copy = ledger;
     CHECK(holders(copy, "n1") == holders(ledger, "n1"));
   }
-  SECTION("what a plan takes is told, and given back") {
+  SECTION("what a plan takes is listed and given back") {
     ledger.take(0, gpus(1), 2, &jobIn(snapshot, "ml/bert"));
     CHECK(ledger.nodes()[0].free.gpus() == 1);
     CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2, job ml/bert 2");

@@ -62,12 +62,12 @@ model::Job settled(model::Job job) {
 
 }  // namespace
 
-TEST_CASE("a job that does not ask for it never stalls") {
+TEST_CASE("a job without health.stallSeconds never stalls") {
   CHECK_FALSE(stallsAt({}, at(0)));
   CHECK(stallsAt({.stall = seconds(60)}, at(0)) == at(60));
 }
 
-TEST_CASE("who is waited for is looked at more often") {
+TEST_CASE("jobs with stall detection or a checkpoint helper are read more often") {
   model::JobSpec spec;
   CHECK_FALSE(wantsReports(spec));
   spec.health.stall = seconds(1);
@@ -79,7 +79,7 @@ TEST_CASE("who is waited for is looked at more often") {
   CHECK(wantsReports(spec));
 }
 
-TEST_CASE("what is left follows from how fast steps went by lately") {
+TEST_CASE("the remaining time follows from the recent speed of steps") {
   StepRate rate;
   CHECK_FALSE(rate.remaining(100));
   rate.note(0, at(0));
@@ -92,7 +92,7 @@ TEST_CASE("what is left follows from how fast steps went by lately") {
     for (int i = 1; i <= 100; ++i) rate.note(10'010 + i * 1000, at(10'010 + i * 100));
     CHECK(rate.remaining(111'010) == seconds(100));
   }
-  SECTION("a job that goes back to a checkpoint is measured anew") {
+  SECTION("a job that returns to a checkpoint is measured again") {
     rate.note(5, at(20));
     CHECK_FALSE(rate.remaining(100));
     rate.note(6, at(22));
@@ -101,7 +101,7 @@ TEST_CASE("what is left follows from how fast steps went by lately") {
   SECTION("no number is too large") { CHECK(rate.remaining(INT64_MAX)->count() > 86'400); }
 }
 
-TEST_CASE("news from a job's log are written, also where it has nothing else to do") {
+TEST_CASE("new progress in a job's log is written even when nothing else changes") {
   const model::Job job = settled(runningJob());
   CycleCache cache;
   REQUIRE_FALSE(decide(job, std::nullopt, cache));
@@ -117,7 +117,7 @@ TEST_CASE("news from a job's log are written, also where it has nothing else to 
   CHECK(decision->actions.empty());
 }
 
-TEST_CASE("a silent job is called stalled once, and no longer when it speaks again") {
+TEST_CASE("a silent job is marked as stalled once and no longer when it logs again") {
   model::Job job = settled(runningJob());
   CycleCache cache;
   const auto silent = decide(job, kSilent, cache);
@@ -136,10 +136,10 @@ TEST_CASE("a silent job is called stalled once, and no longer when it speaks aga
   CHECK_FALSE(job.conditionTrue(model::conditions::kStalled));
 }
 
-TEST_CASE("a stalled job starts anew where it asks for that, and that is counted") {
+TEST_CASE("a stalled job restarts where it requests that and the restart is counted") {
   model::Job job = settled(runningJob());
   job.spec.health.restartStalled = true;
-  SECTION("the whole gang, also where one pod could be") {
+  SECTION("the whole gang even where one pod could restart") {
     job.spec.failure.scope = model::RestartScope::kPod;
   }
   SECTION("the whole gang") {}
@@ -174,7 +174,7 @@ TEST_CASE("a job that stalls again and again ends") {
   CHECK(job.condition(model::conditions::kFailed)->reason == "Stalled");
 }
 
-TEST_CASE("a checkpoint that is reported makes a stop cheaper, and never dearer") {
+TEST_CASE("a reported checkpoint makes preemption cheaper and never dearer") {
   model::Snapshot snapshot = cluster().now(1000);
   model::Job job = runningJob();
   job.status.gpus = 1;

@@ -45,7 +45,7 @@ const std::string kTimeOut =
 
 }  // namespace
 
-TEST_CASE("every class has a name of its own, a party and something that follows") {
+TEST_CASE("every class has a unique name and a party and a consequence") {
   std::set<std::string_view> names;
   for (const FailureClass each : model::allFailureClasses()) {
     names.insert(toString(each));
@@ -60,7 +60,7 @@ TEST_CASE("every class has a name of its own, a party and something that follows
   CHECK_FALSE(core::defaultReaction(FailureClass::kPreempted).restarts);
 }
 
-TEST_CASE("the root is who names a cause, not who ended first or said most") {
+TEST_CASE("the root is the member that names a cause and not the first or the longest log") {
   std::vector<model::MemberEvidence> gang;
   for (int i = 0; i < 31; ++i) gang.push_back(member(i, 134, kTimeOut, i));
   gang.push_back(member(31, 1, "RuntimeError: CUDA error: an illegal memory access was encountered\n", 40));
@@ -71,8 +71,7 @@ TEST_CASE("the root is who names a cause, not who ended first or said most") {
   CHECK(found.line == "RuntimeError: CUDA error: an illegal memory access was encountered");
 }
 
-TEST_CASE(
-    "a time-out is the class where no member shows a cause; which one was waited for may stay unknown") {
+TEST_CASE("a time-out is the class without a cause in any member and its root may stay unknown") {
   const core::Classification found =
       classified({member(0, 134, kTimeOut, 9), member(1, 134, kTimeOut, 3), member(2, 134, kTimeOut, 12)});
   CHECK(found.failure == FailureClass::kCollectiveTimeout);
@@ -100,7 +99,7 @@ std::string enqueuedLine(int rank, int number) {
 
 }  // namespace
 
-TEST_CASE("the root of a time-out is the member that enqueued least, whichever ended first") {
+TEST_CASE("the root of a time-out is the member that enqueued least in any order of ends") {
   std::vector<model::MemberEvidence> gang;
   for (int i = 0; i < 4; ++i)
     gang.push_back(member(i, 134, enqueuedLine(i, i == 2 ? 2'398'440 : 2'398'578), i));
@@ -114,7 +113,7 @@ TEST_CASE("the root of a time-out is the member that enqueued least, whichever e
     gang[1].log = enqueuedLine(1, 2'398'440);
     CHECK(classified(gang).confidence == model::Confidence::kLow);
   }
-  SECTION("in the words of other versions") {
+  SECTION("in the format of other versions") {
     for (int i = 0; i < 4; ++i) {
       gang[static_cast<std::size_t>(i)].log =
           watchdog(i, 808, "PG 1",
@@ -132,7 +131,7 @@ TEST_CASE("the root of a time-out is the member that enqueued least, whichever e
   }
 }
 
-TEST_CASE("without these numbers it is the member whose operation came first") {
+TEST_CASE("without enqueued numbers the root is the member whose operation came first") {
   std::vector<model::MemberEvidence> gang;
   for (int i = 0; i < 3; ++i) {
     gang.push_back(
@@ -147,7 +146,7 @@ TEST_CASE("without these numbers it is the member whose operation came first") {
   CHECK(classified(gang).confidence == model::Confidence::kMedium);
 }
 
-TEST_CASE("or the only member that reports no time-out, as one that hangs elsewhere waits in no collective") {
+TEST_CASE("the only member that reports no time-out is the root because it waits in no collective") {
   std::vector<model::MemberEvidence> gang;
   for (int i = 0; i < 4; ++i) gang.push_back(member(i, 134, enqueuedLine(i, 2'398'578), i));
   const auto hung = [](int index) {
@@ -173,7 +172,7 @@ TEST_CASE("or the only member that reports no time-out, as one that hangs elsewh
   }
 }
 
-TEST_CASE("or the rank that a barrier names") {
+TEST_CASE("the rank that a barrier names is the root") {
   std::vector<model::MemberEvidence> gang;
   gang.push_back(member(0, 1, "RuntimeError: [Rank 0]: Rank 2 failed to pass monitoredBarrier in 5000 ms\n"));
   gang.push_back(member(1, 143, "step 4\n"));
@@ -181,8 +180,7 @@ TEST_CASE("or the rank that a barrier names") {
   CHECK(classified(gang).root == 2);
 }
 
-TEST_CASE(
-    "of causes the first in time is the root, of equal times the more specific, then the earlier rank") {
+TEST_CASE("the first cause is the root and at equal times the more specific one or the lower rank") {
   const std::string typeError =
       "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n";
   const std::string memory = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n";
@@ -191,7 +189,7 @@ TEST_CASE(
   CHECK(classified({member(0, 1, memory, 3), member(1, 1, memory, 3)}).root == 0);
 }
 
-TEST_CASE("who ends without a word before all that lost somebody is whom they lost") {
+TEST_CASE("a member that ends silently before others lose a connection is the root") {
   const std::string lost = "ConnectionResetError: [Errno 104] Connection reset by peer\n";
   const core::Classification silent = classified({member(0, 1, lost, 5), member(1, 42, "", 3)});
   CHECK(silent.failure == FailureClass::kUnknown);
@@ -199,7 +197,7 @@ TEST_CASE("who ends without a word before all that lost somebody is whom they lo
   CHECK(classified({member(0, 1, lost, 3), member(1, 42, "", 3)}).failure == FailureClass::kConnectionLost);
 }
 
-TEST_CASE("what Kubernetes says beats the log of the same member") {
+TEST_CASE("a reason from Kubernetes beats the log of the same member") {
   model::MemberEvidence killed = member(0, 137, "KeyError: 'x'\n");
   killed.containers[0].reason = "OOMKilled";
   const core::Classification found = classified({killed});
@@ -217,14 +215,14 @@ TEST_CASE("a member that was never started is the root of what the others wait f
   CHECK(found.root == 1);
 }
 
-TEST_CASE("what tells nothing is unknown") {
+TEST_CASE("evidence without a cause is unknown") {
   CHECK(classOf(1, "") == FailureClass::kUnknown);
   CHECK(classOf(1, "epoch 3 loss 0.2\nbye\n") == FailureClass::kUnknown);
   CHECK(classOf(17, "WARNING: Permission denied, retrying in 3 s\n") == FailureClass::kUnknown);
   CHECK_FALSE(classified({}).root);
 }
 
-TEST_CASE("what the program outlived is no cause") {
+TEST_CASE("an error that the program outlived is no cause") {
   const std::string outlived =
       "RuntimeError: CUDA out of memory\nepoch 1 step 5 loss 0.3\nepoch 1 step 6 loss 0.3\nepoch 1 step 7 "
       "loss 0.3\n";
@@ -239,7 +237,7 @@ TEST_CASE("source code in a traceback is no evidence") {
         FailureClass::kUserCodeError);
 }
 
-TEST_CASE("of several tracebacks the last is the one that ended the program") {
+TEST_CASE("the last of several tracebacks is the one that ended the program") {
   CHECK(classOf(1,
                 "ERROR loading cache\nTraceback (most recent call last):\n  File \"a.py\", line 3\n"
                 "FileNotFoundError: cache.bin\nbuilding it\nbuilt\nready\n"
@@ -248,7 +246,7 @@ TEST_CASE("of several tracebacks the last is the one that ended the program") {
         FailureClass::kCudaError);
 }
 
-TEST_CASE("marks of ranks, times and colours do not hide an exception") {
+TEST_CASE("marks of ranks and times and colours do not hide an exception") {
   for (const char* line : {"[rank3]: KeyError: 'x'", "[1,3]<stderr>:KeyError: 'x'", "worker-3: KeyError: 'x'",
                            "2026-05-01T10:00:00.5Z KeyError: 'x'", "\x1b[31mKeyError: 'x'\x1b[0m",
                            "[default0]:KeyError: 'x'", "(Trainer pid=3, ip=10.0.0.3) KeyError: 'x'"}) {
@@ -257,14 +255,14 @@ TEST_CASE("marks of ranks, times and colours do not hide an exception") {
   }
 }
 
-TEST_CASE("what is told of a log steers no terminal and turns no line") {
+TEST_CASE("text from a log is reported without control characters") {
   for (const char* letter : {"\u009b", "\u0085", "\u200f", "\u2028", "\u202e", "\u2066", "\x1b[31m"}) {
     CHECK(core::withoutControls(std::string("a") + letter + "b") == "ab");
   }
   CHECK(core::withoutControls("Größe: 3 µs – ok “x”") == "Größe: 3 µs – ok “x”");
 }
 
-TEST_CASE("binary garbage does no harm, and what is legible in it is read") {
+TEST_CASE("binary garbage does no harm and legible text in it is read") {
   std::string garbage;
   for (int i = 0; i < 200'000; ++i) garbage += static_cast<char>((i * 7919) % 256);
   const core::Classification found = classified(
@@ -273,7 +271,7 @@ TEST_CASE("binary garbage does no harm, and what is legible in it is read") {
   CHECK(found.root == 1);
 }
 
-TEST_CASE("of a log of any length only the end is read") {
+TEST_CASE("only the end of a long log is read") {
   const std::string line(1'000'000, 'x');
   base::TailBuffer tail(core::kLogBytes);
   for (int i = 0; i < 512; ++i) tail.append(line);  // half a gigabyte
@@ -288,7 +286,7 @@ TEST_CASE("of a log of any length only the end is read") {
   CHECK(classOf(1, many) == FailureClass::kUnknown);
 }
 
-TEST_CASE("the end of a stream is kept whatever its pieces") {
+TEST_CASE("the end of a stream is retained in any division into pieces") {
   base::TailBuffer tail(10);
   std::string all;
   for (int i = 0; i < 100; ++i) {
@@ -299,7 +297,7 @@ TEST_CASE("the end of a stream is kept whatever its pieces") {
   }
 }
 
-TEST_CASE("rules of one's own come before the built-in ones, with their action") {
+TEST_CASE("own rules come before the built-in ones and have their own action") {
   const std::vector<model::FailureRule> own = {{.name = "licence",
                                                 .failure = FailureClass::kStorageUnavailable,
                                                 .weight = 200,
@@ -318,7 +316,7 @@ TEST_CASE("rules of one's own come before the built-in ones, with their action")
   CHECK(broken.error().message == "rule bad: missing ): a(");
 }
 
-TEST_CASE("a log of which there is enough is known by its end") {
+TEST_CASE("a classification that is cut short has read the end of the log first") {
   int lines = 0;
   const auto enough = [&] { return ++lines > 3; };
   const std::string end = "torch.cuda.OutOfMemoryError: CUDA out of memory.\n";

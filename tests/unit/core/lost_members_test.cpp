@@ -100,7 +100,7 @@ bool endsFailed(const JobDecision& decision) {
 
 }  // namespace
 
-TEST_CASE("whatever reason a node gives for a pod that it did not run, the member is lost and not failed") {
+TEST_CASE("a member that its node did not run is lost and not failed for any reason") {
   LostMembersScene scene;
   const std::string reason =
       GENERATE("TopologyAffinityError", "SMTAlignmentError", "VolumeAttachmentLimitExceeded",
@@ -114,7 +114,7 @@ TEST_CASE("whatever reason a node gives for a pod that it did not run, the membe
   CHECK(decision.status->restarts.counted == 0);
 }
 
-TEST_CASE("a pod that the kubelet reports as rejected is refused by its node, whatever its reason") {
+TEST_CASE("a pod that the kubelet reports as rejected is refused by its node for any reason") {
   model::Pod rejected = pod("ml/x").on("n1").phase(model::PodPhase::kFailed);
   rejected.exit = model::ContainerExit{137, "ContainerStatusUnknown", {}, {}};
   CHECK_FALSE(endedByNode(rejected));
@@ -124,17 +124,17 @@ TEST_CASE("a pod that the kubelet reports as rejected is refused by its node, wh
   CHECK(endedByNode(rejected) == FailureClass::kAdmissionRefused);
 }
 
-TEST_CASE("what the pod itself asked for is no loss") {
+TEST_CASE("an end that the pod itself requested is no loss") {
   model::Pod own = pod("ml/x").on("n1").phase(model::PodPhase::kFailed);
   own.statusReason = "DeadlineExceeded";
   CHECK_FALSE(endedByNode(own));
 }
 
-TEST_CASE("rules of users on conditions apply to lost members, those on exit codes do not") {
+TEST_CASE("user rules on conditions apply to lost members and those on exit codes do not") {
   LostMembersScene scene;
   scene.disrupt(1, "EvictionByEvictionAPI");
   const auto rules = [&](std::vector<Rule> list) { scene.job.spec.failure.rules = std::move(list); };
-  SECTION("a loss ends the job where a rule says so") {
+  SECTION("a loss ends the job where a rule states it") {
     rules({{.action = Rule::Action::kFailJob, .podConditions = {{"DisruptionTarget", "True"}}}});
     const JobDecision decision = scene.decide();
     CHECK(endsFailed(decision));
@@ -144,7 +144,7 @@ TEST_CASE("rules of users on conditions apply to lost members, those on exit cod
         "pod bert-worker-1 on node n2 is being deleted: EvictionByEvictionAPI; a rule of spec.failure.rules "
         "ends the job");
   }
-  SECTION("a loss is counted where a rule says so, and ends the job after maxRestarts") {
+  SECTION("a loss is counted where a rule states it, and ends the job after maxRestarts") {
     rules({{.action = Rule::Action::kCount, .podConditions = {{"DisruptionTarget", "True"}}}});
     scene.job.spec.failure.maxRestarts = 1;
     CHECK(scene.decide().status->restarts.counted == 1);
@@ -166,7 +166,7 @@ TEST_CASE("rules of users on conditions apply to lost members, those on exit cod
   }
 }
 
-TEST_CASE("members that are lost again and again wait longer each time") {
+TEST_CASE("members that are lost repeatedly wait longer each time") {
   LostMembersScene scene;
   scene.disrupt(1, "EvictionByEvictionAPI");
   const JobDecision first = scene.decide();
@@ -178,7 +178,7 @@ TEST_CASE("members that are lost again and again wait longer each time") {
     scene.job.status.lastFailure.emplace().time = at(lastAt);
     return scene.decide();
   };
-  SECTION("the whole gang gives its places back meanwhile") {
+  SECTION("the whole gang gives up its placement meanwhile") {
     const JobDecision second = again(1, 99);
     CHECK(proposalOf(second).add.empty());
     REQUIRE(second.status->gang.backoff);
@@ -204,7 +204,7 @@ TEST_CASE("members that are lost again and again wait longer each time") {
   }
 }
 
-TEST_CASE("without a node for a lost member an elastic gang goes on with the survivors") {
+TEST_CASE("without a node for a lost member an elastic gang continues with the survivors") {
   LostMembersScene scene;
   scene.othersTaken = true;
   scene.gone = "n3";
@@ -223,7 +223,7 @@ TEST_CASE("without a node for a lost member an elastic gang goes on with the sur
     scene.pods.pop_back();
     CHECK(proposalOf(scene.decide()).kind == model::ProposalKind::kShrink);
   }
-  SECTION("another member is lost: the last one's place goes to it, the others run on") {
+  SECTION("another member is lost: it takes the node of the last one and the others run on") {
     scene.elastic(model::CheckpointMode::kHelper);
     scene.gone = "n2";
     scene.pods.erase(scene.pods.begin() + 1);
@@ -239,7 +239,7 @@ TEST_CASE("without a node for a lost member an elastic gang goes on with the sur
     const model::GangRecord merged = mergeProposal(scene.job);
     CHECK(memberCount(merged.placed->assignments) == 2);
   }
-  SECTION("a gang that has to start anew does so with as many as are left") {
+  SECTION("a gang that must restart does so with the remaining members") {
     scene.elastic(model::CheckpointMode::kSignal);
     scene.job.spec.framework = model::Framework::kMpi;
     scene.pods.pop_back();
@@ -247,7 +247,7 @@ TEST_CASE("without a node for a lost member an elastic gang goes on with the sur
     CHECK(proposal.kind == model::ProposalKind::kRestart);
     CHECK(memberCount(proposal.add) == 2);
   }
-  SECTION("fewer than the least go back to waiting") {
+  SECTION("fewer than the minimum are pending again") {
     scene.elastic(model::CheckpointMode::kHelper);
     scene.job.spec.elastic->minReplicas = 3;
     scene.pods.pop_back();

@@ -59,7 +59,7 @@ void tell(model::Job& job, const core::NodesReport& report, std::int64_t seconds
 
 }  // namespace
 
-TEST_CASE("nodes are wanted by who lacks room, and by nobody who waits for others") {
+TEST_CASE("jobs that lack capacity request nodes and jobs that wait for others do not") {
   const auto& levels = model::defaultTopologyLevels();
   for (const auto reason :
        {PendingReason::kNoMatchingNodes, PendingReason::kTooLarge, PendingReason::kWaitingForCapacity})
@@ -75,12 +75,12 @@ TEST_CASE("nodes are wanted by who lacks room, and by nobody who waits for other
   SECTION("being deleted") { job.deleting = true; }
   SECTION("about to start") { job.status.gang.proposal.emplace(); }
   SECTION("placed") { job.status.gang.placed.emplace(); }
-  SECTION("of a level that no node can have") { job.spec.locality.required = "galaxy"; }
-  SECTION("told nothing yet") { job.status.pending.reset(); }
+  SECTION("with a level that no node can have") { job.spec.locality.required = "galaxy"; }
+  SECTION("without a pending reason") { job.status.pending.reset(); }
   CHECK_FALSE(core::wantsNodes(job, levels));
 }
 
-TEST_CASE("nodes are asked for after a while") {
+TEST_CASE("nodes are requested after a while") {
   const model::Job job = waiting(PendingReason::kTooLarge);
   const auto early = decide(job, nullptr, kStart + 9);
   CHECK(early.step == NodesStep::kNothing);
@@ -90,7 +90,7 @@ TEST_CASE("nodes are asked for after a while") {
   CHECK(due.attempt == 1);
 }
 
-TEST_CASE("a job is told what has become of its request") {
+TEST_CASE("a job reports the state of its request") {
   const model::Job job = waiting(PendingReason::kWaitingForCapacity);
   const auto request = asked();
   const auto first = decide(job, &request, kStart + 11);
@@ -110,7 +110,7 @@ TEST_CASE("a job is told what has become of its request") {
   CHECK(decide(job, &there, kStart + 30).wakeAt == at(kStart + 20 + 900));
 }
 
-TEST_CASE("a request that fails is told, taken back, and made again after a back-off that doubles") {
+TEST_CASE("a failed request is reported and withdrawn and repeated after a back-off that doubles") {
   model::Job job = waiting(PendingReason::kTooLarge);
   for (const char* type : {"Failed", "BookingExpired", "CapacityRevoked"}) {
     CAPTURE(type);
@@ -137,7 +137,7 @@ TEST_CASE("a request that fails is told, taken back, and made again after a back
   CHECK(decide(job, nullptr, kStart + 500, memory).attempt == 3);
 }
 
-TEST_CASE("nodes that do not come, or do not help, are given up") {
+TEST_CASE("nodes that do not arrive or do not help are given up") {
   const model::Job job = waiting(PendingReason::kTooLarge);
   const auto request = asked();
   CHECK(decide(job, &request, kStart + 909).step == NodesStep::kNothing);
@@ -150,7 +150,7 @@ TEST_CASE("nodes that do not come, or do not help, are given up") {
   CHECK(decide(job, &there, kStart + 920).report->message.find("is still not placed") != std::string::npos);
 }
 
-TEST_CASE("a new process counts the back-off from what its predecessor has told") {
+TEST_CASE("a new process counts the back-off from what its predecessor reported") {
   model::Job job = waiting(PendingReason::kTooLarge);
   tell(job, core::nodesRefused(policy(), 1, "no such API"), kStart + 100);
   CHECK(job.status.conditions[0].message ==
@@ -159,7 +159,7 @@ TEST_CASE("a new process counts the back-off from what its predecessor has told"
   CHECK(decide(job, nullptr, kStart + 400).attempt == 2);
 }
 
-TEST_CASE("who asks next is of the namespace that asks for fewest, then the oldest") {
+TEST_CASE("the next requester is of the namespace with the fewest requests and then the oldest") {
   const model::Job first = job("many/1").created(1);
   const model::Job second = job("many/2").created(2);
   const model::Job later = job("few/later").created(3);
@@ -173,7 +173,7 @@ TEST_CASE("who asks next is of the namespace that asks for fewest, then the olde
   CHECK(core::selectRequesters(wanting, {}, -1).empty());
 }
 
-TEST_CASE("a request ends with the wish, whatever became of it") {
+TEST_CASE("a request ends when the job no longer needs nodes") {
   model::Job job = waiting(PendingReason::kTooLarge);
   const auto request = asked();
   tell(job, {true, "Accepted", "an autoscaler is adding nodes"}, kStart + 20);

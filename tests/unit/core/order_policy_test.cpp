@@ -31,7 +31,7 @@ std::string order(const std::vector<OrderView>& jobs, Ordering ordering) {
   return names;
 }
 
-TEST_CASE("First come, first served; equal moments by name") {
+TEST_CASE("First come first served decides equal moments by name") {
   CHECK(order({view(kC, 1), view(kB, 2), view(kA, 2)}, Ordering::kFifo) == "cab");
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("Priority comes before every ordering") {
     CHECK(order({view(kA, 1), view(kB, 2), high}, ordering) == "cab");
 }
 
-TEST_CASE("Least attained service counts GPU seconds in steps, first come first served in each") {
+TEST_CASE("Least attained service counts GPU seconds in steps and serves each step in order of arrival") {
   auto long8 = view(kA, 1, 8);
   long8.ran = seconds(451);  // 3,608 GPU seconds: the second queue
   auto long1 = view(kB, 2, 1);
@@ -53,7 +53,7 @@ TEST_CASE("Least attained service counts GPU seconds in steps, first come first 
   CHECK(order({long8, long1, view(kC, 3)}, Ordering::kLas) == "bca");
 }
 
-TEST_CASE("Shortest remaining time, by itself and times GPUs; who has no estimate comes last") {
+TEST_CASE("Shortest remaining time counts alone or times GPUs and jobs without an estimate come last") {
   auto wide = view(kA, 1, 8);
   wide.remaining = seconds(10);
   auto narrow = view(kB, 2, 1);
@@ -66,7 +66,7 @@ bool isWorth(const OrderView& waiting, const OrderView& running, Ordering orderi
   return worthPreempting(rankOf(waiting, {.ordering = ordering}), rankOf(running, {.ordering = ordering}));
 }
 
-TEST_CASE("A running job is stopped only for one that is shorter by more than the stop costs") {
+TEST_CASE("A running job is preempted only for one that is shorter by more than the preemption costs") {
   auto running = view(kA, 1, 4);
   running.running = true;
   running.remaining = seconds(200);
@@ -90,7 +90,7 @@ TEST_CASE("A running job is stopped only for one that is shorter by more than th
   CHECK(isWorth(other, running, Ordering::kDefault));
 }
 
-TEST_CASE("By least attained service a stop must cost less than the queues are apart") {
+TEST_CASE("By least attained service a preemption must cost less than the queues are apart") {
   auto running = view(kA, 1, 4);
   running.running = true;
   running.ran = seconds(1'000);  // 4,000 GPU seconds: the second queue, from 3,600 on
@@ -100,7 +100,7 @@ TEST_CASE("By least attained service a stop must cost less than the queues are a
   CHECK(isWorth(view(kB, 2, 4), running, Ordering::kLas));
 }
 
-TEST_CASE("Among equals nobody is stopped, nor for one of whom nothing is known") {
+TEST_CASE("No job is preempted for an equal one or for one without an estimate") {
   auto running = view(kA, 1);
   running.running = true;
   for (const auto ordering :
@@ -108,21 +108,21 @@ TEST_CASE("Among equals nobody is stopped, nor for one of whom nothing is known"
     CHECK_FALSE(isWorth(view(kB, 2), running, ordering));
 }
 
-TEST_CASE("Without anything known the default prefers the younger and the smaller") {
+TEST_CASE("Without any estimate the default prefers the younger and the smaller job") {
   auto old = view(kA, 1);
   old.ran = hours(10);
   CHECK(order({old, view(kB, 2)}, Ordering::kDefault) == "ba");
   CHECK(order({view(kA, 1, 8), view(kB, 2, 1)}, Ordering::kDefault) == "ba");
 }
 
-TEST_CASE("No time and no GPUs make no number that is none") {
+TEST_CASE("No time and no GPUs give a finite rank") {
   auto job = view(kA, 1, 0);
   job.remaining = seconds(0);
   for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
     CHECK(rankOf(job, {.ordering = ordering}).expected < std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("A kind whose jobs end soon is expected to end soon, and to go on once it did not") {
+TEST_CASE("A kind whose jobs end soon is expected to end soon and to run on once it did not") {
   const auto kind = [](double ran, bool ended) {
     std::vector<KnownRun> others;
     for (int i = 0; i < 10; ++i) others.push_back({i * 60.0, ran, ended});

@@ -48,7 +48,7 @@ const std::vector<model::ShapeCost> kSlowNetwork = {{2, 2, 3650}, {4, 1, 2230}};
 
 }  // namespace
 
-TEST_CASE("shape choices are those of the table that are this gang, cheapest first") {
+TEST_CASE("shape choices are the table's shapes of this gang in order of their cost") {
   CHECK(shapeChoices(kSlowNetwork, 1, 4) ==
         std::vector<ShapeChoice>{{1, 4, 1000}, {4, 1, 2230}, {2, 2, 3650}});
   // Members of two GPUs cannot be placed one GPU at a time.
@@ -62,7 +62,7 @@ TEST_CASE("shape choices are those of the table that are this gang, cheapest fir
         std::vector<ShapeChoice>{{2, 2, 1100}, {1, 4, 1200}});
 }
 
-TEST_CASE("the cheapest shape is taken, which need not be the one with the fewest nodes") {
+TEST_CASE("the cheapest shape is chosen even if it has more nodes") {
   const model::Job four = job("x/j").role("worker", 4, gpus(1));
   CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {}) == "rack z/r: n0:worker:0-1 n1:worker:2-3");
   CHECK(placedBy(rack({2, 2, 2, 2}).add(four), {{}, kSlowNetwork}) ==
@@ -78,7 +78,7 @@ TEST_CASE("the cheapest shape is taken, which need not be the one with the fewes
         "rack z/r: n0:worker:0-1 n1:worker:2");
 }
 
-TEST_CASE("roles without GPUs go beside the cheapest shape; with two kinds of GPU members it does not bind") {
+TEST_CASE("the cheapest shape ignores roles without GPUs and does not bind two kinds of GPU members") {
   const model::Job withServer = job("x/j").role("worker", 4, gpus(1)).role("ps", 2, requests(0, 4));
   const std::string placed = placedBy(rack({2, 2, 2, 2}).add(withServer), {{}, kSlowNetwork});
   CHECK(placed.find("n0:worker:0 n1:worker:1 n2:worker:2 n3:worker:3") != std::string::npos);
@@ -87,7 +87,7 @@ TEST_CASE("roles without GPUs go beside the cheapest shape; with two kinds of GP
         placedBy(rack({2, 2, 2, 2}).add(twoKinds), {}));
 }
 
-TEST_CASE("a job mix keeps GPUs useful: small jobs onto broken nodes, cpu where GPUs need it") {
+TEST_CASE("a job mix sends small jobs to partly used nodes and cpu jobs to nodes with cpu to spare") {
   const model::Job one = job("x/j").role("worker", 1, requests(1, 1));
   // By free GPUs alone n1, with 2 free. But pairs are requested, and n0 has one GPU to spare.
   CHECK(placedBy(rack({3, 2}).add(one), {}) == "node z/r/n1: n1:worker:0");
@@ -102,14 +102,14 @@ TEST_CASE("a job mix keeps GPUs useful: small jobs onto broken nodes, cpu where 
   CHECK(placedBy(poor, {{task(1, 4)}, {}}) == "node z/r/n1: n1:worker:0");
 }
 
-TEST_CASE("the remainder of a gang goes where it breaks least") {
+TEST_CASE("the remainder of a gang goes where it fragments least") {
   // Two whole nodes are filled; the last two GPUs fit n2 exactly, or leave n3 unusable for members of four.
   const model::Job ten = job("x/j").role("worker", 5, gpus(2));
   CHECK(placedBy(rack({4, 4, 2, 4}).add(ten), {{task(4, 1)}, {}}) ==
         "rack z/r: n0:worker:0-1 n1:worker:2-3 n2:worker:4");
 }
 
-TEST_CASE("two gangs that need the network are kept off one node where it costs nothing") {
+TEST_CASE("two gangs that need the network get separate nodes where that costs nothing") {
   // There are four half-free nodes: n0 and n1 have a gang of two nodes, n2 and n3 single-pod jobs.
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < 4; ++i) builder.add(node(fmt::format("n{}", i)).zone("z").rack("r").gpus(8));
@@ -121,8 +121,7 @@ TEST_CASE("two gangs that need the network are kept off one node where it costs 
   CHECK(placedBy(builder.add(pair), {}) == "rack z/r: n2:worker:0 n3:worker:1");
 }
 
-TEST_CASE(
-    "a node of its own needs no network: free GPUs decide as ever, and so they do where it would cost") {
+TEST_CASE("free GPUs decide for a gang of one node and where separation would cost another node") {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < 3; ++i) builder.add(node(fmt::format("n{}", i)).zone("z").rack("r").gpus(8));
   builder.add(
@@ -134,7 +133,7 @@ TEST_CASE(
         "rack z/r: n0:worker:0 n2:worker:1-2");
 }
 
-TEST_CASE("nodes that a member would rather leave are used where nothing is equally close") {
+TEST_CASE("nodes that a member prefers to avoid are used where nothing else is equally close") {
   const auto two = [](auto change) {
     model::Job gang = job("x/j").role("worker", 2, gpus(8));
     change(gang.spec.roles[0].shape);
@@ -152,7 +151,7 @@ TEST_CASE("nodes that a member would rather leave are used where nothing is equa
     builder.add(tainted("n0", "r")).add(plain("n1", "r")).add(plain("n2", "r"));
     CHECK(outcomeIn(builder.add(two(as)), "x/j") == "rack z/r: n1:worker:0 n2:worker:1");
   }
-  SECTION("which a member tolerates is none") {
+  SECTION("which a member tolerates does not count") {
     SnapshotBuilder builder = cluster();
     builder.add(tainted("n0", "r")).add(plain("n1", "r")).add(plain("n2", "r"));
     const auto tolerates = [](model::PodShape& shape) {

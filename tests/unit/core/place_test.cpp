@@ -38,7 +38,7 @@ TEST_CASE("the tightest level that holds the gang wins") {
         "block z/b: r1n0:worker:0 r1n1:worker:1 r2n0:worker:2");
 }
 
-TEST_CASE("members with the same host port never share a node, nor one with another pod that has it") {
+TEST_CASE("members with the same host port share no node and use none where another pod has it") {
   model::Resources wanted = gpus(1);
   wanted.setExtended("host port 8080/TCP", 1);
   model::Resources other = gpus(1);
@@ -60,7 +60,7 @@ TEST_CASE("members with the same host port never share a node, nor one with anot
   CHECK_THAT(none, Catch::Contains("host port 8080/TCP"));
 }
 
-TEST_CASE("without labels the whole cluster is the only place above the node") {
+TEST_CASE("without labels the whole cluster is the only domain above the node") {
   CHECK(outcomeIn(cluster()
                       .add(node("n1").gpus(8))
                       .add(node("n2").gpus(8))
@@ -68,7 +68,7 @@ TEST_CASE("without labels the whole cluster is the only place above the node") {
                   "x/j") == "cluster: n1:worker:0 n2:worker:1");
 }
 
-TEST_CASE("of several racks the one with the least free GPUs afterwards") {
+TEST_CASE("the rack with the fewest free GPUs afterwards is chosen") {
   // Free: r1 24, r2 16, r3 20. 16 are needed: r2 is used completely, the others stay whole.
   CHECK(outcomeIn(racks({{"r1", 3}, {"r2", 2}, {"r3", 3}})
                       .add(filler("r3n2", 4))
@@ -76,14 +76,14 @@ TEST_CASE("of several racks the one with the least free GPUs afterwards") {
                   "x/j") == "rack z/b/r2: r2n0:worker:0 r2n1:worker:1");
 }
 
-TEST_CASE("of racks with as much free the one with more in use") {
+TEST_CASE("among racks with as much free capacity the one with more in use is chosen") {
   // Free GPUs: r1 16 of 16, r2 16 of 24. Afterwards both have none; r2 was in use before, r1 stays whole.
   CHECK(outcomeIn(
             racks({{"r1", 2}, {"r2", 3}}).add(filler("r2n0", 8)).add(job("x/j").role("worker", 2, gpus(8))),
             "x/j") == "rack z/b/r2: r2n1:worker:0 r2n2:worker:1");
 }
 
-TEST_CASE("room on closed nodes makes a rack no emptier") {
+TEST_CASE("capacity on closed nodes does not make a rack emptier") {
   // r1 has 24 free, 8 of them cordoned: 16 count, as in r2. Then neither has more GPUs in use, and the path
   // decides. r2 has 20: without the rule r2 would be the fuller one.
   CHECK(outcomeIn(racks({{"r2", 2}})
@@ -103,7 +103,7 @@ TEST_CASE("the fullest node that still fits takes a small gang") {
                   "x/j") == "node z/b/r1/r1n1: r1n1:worker:0");
 }
 
-TEST_CASE("inside a rack as few nodes as possible, the remainder on the fullest") {
+TEST_CASE("inside a rack a gang uses as few nodes as possible and the remainder the fullest") {
   // Capacity for members of 2 GPUs: n0 4, n1 2, n2 1, n3 4. Of six members, n0 takes 4 (n3 would do as well,
   // but n0 is first by name); the other 2 fit n1 exactly.
   CHECK(outcomeIn(racks({{"r1", 4}})
@@ -113,13 +113,13 @@ TEST_CASE("inside a rack as few nodes as possible, the remainder on the fullest"
                   "x/j") == "rack z/b/r1: r1n0:worker:0-3 r1n1:worker:4-5");
 }
 
-TEST_CASE("among nodes that serve alike the fullest first") {
+TEST_CASE("among equally suitable nodes the fullest is first") {
   // Members of 3 GPUs: every node takes 2; n2 has 6 free, the others 8.
   CHECK(outcomeIn(racks({{"r1", 3}}).add(filler("r1n2", 2)).add(job("x/j").role("worker", 4, gpus(3))),
                   "x/j") == "rack z/b/r1: r1n0:worker:0-1 r1n2:worker:2-3");
 }
 
-TEST_CASE("inside a block as few racks as possible") {
+TEST_CASE("inside a block a gang uses as few racks as possible") {
   // Racks with 2, 1, 1, 3 free nodes; 5 needed: r4 (3) and r1 (2).
   CHECK(outcomeIn(
             racks({{"r1", 2}, {"r2", 1}, {"r3", 1}, {"r4", 3}}).add(job("x/j").role("worker", 5, gpus(8))),
@@ -164,12 +164,12 @@ TEST_CASE("part of a gang can be placed by itself") {
         "rack z/b/r1: r1n0:worker:3,5,7,9 r1n1:worker:11");
 }
 
-TEST_CASE("a gang of nobody needs no place") {
+TEST_CASE("a gang without members needs no node") {
   const model::Snapshot snapshot = racks({{"r1", 1}}).add(job("x/j").role("worker", 0, gpus(2)));
   CHECK(outcomeIn(snapshot, "x/j") == "cluster: ");
 }
 
-TEST_CASE("required keeps the gang inside one domain of that level") {
+TEST_CASE("a required level keeps the gang inside one domain of that level") {
   const auto twoRacks = [] { return racks({{"r1", 2}, {"r2", 2}}); };
   CHECK(outcomeIn(twoRacks().add(job("x/j").role("worker", 2, gpus(8)).required("rack")), "x/j") ==
         "rack z/b/r1: r1n0:worker:0 r1n1:worker:1");
@@ -185,7 +185,7 @@ TEST_CASE("required keeps the gang inside one domain of that level") {
         "node z/b/r1/r1n0: r1n0:worker:0-7");
 }
 
-TEST_CASE("roles that are alike share the places in the order of the roles") {
+TEST_CASE("equal roles share the nodes in the order of the roles") {
   CHECK(outcomeIn(racks({{"r1", 3}}).add(job("x/j").role("chief", 1, gpus(8)).role("worker", 2, gpus(8))),
                   "x/j") == "rack z/b/r1: r1n0:chief:0 r1n1:worker:0 r1n2:worker:1");
 }
@@ -208,7 +208,7 @@ TEST_CASE("CPU members take what GPU members leave on their nodes") {
   CHECK(outcomeIn(gang(3), "x/j").substr(0, 8) == "TooLarge");
 }
 
-TEST_CASE("GPU members make room for CPU members that fit nowhere else") {
+TEST_CASE("GPU members leave capacity for CPU members that fit nowhere else") {
   // One node with 128 cpu, one with 64. Workers: 2 GPUs, 16 cpu; one server of 120 cpu. If workers filled the
   // first node, the server would not fit: all four workers must share the second, 4 x 16 = 64.
   const model::Snapshot snapshot =

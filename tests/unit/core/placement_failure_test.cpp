@@ -43,7 +43,7 @@ std::string said(const model::Snapshot& snapshot) { return outcomeIn(snapshot, "
 
 }  // namespace
 
-TEST_CASE("no matching nodes: the most common reasons first, at most three") {
+TEST_CASE("no matching nodes: at most three reasons and the most common first") {
   CHECK(said(cluster().add(job("x/j").role("worker", 1, gpus(1)))) ==
         "NoMatchingNodes: the cluster has no nodes");
   CHECK(said(eightNodes().add(job("x/j").role("worker", 2, gpus(8)).select("pool", "train"))) ==
@@ -85,7 +85,7 @@ TEST_CASE("too large for any node") {
         "TooLarge: needs 1 node with 2000Gi memory; the largest matching node n0 has 1024Gi memory");
 }
 
-TEST_CASE("too large for the required level, or for the cluster") {
+TEST_CASE("too large for the required level or for the cluster") {
   CHECK(said(eightNodes().add(job("x/j").role("worker", 3, gpus(8)).required("rack"))) ==
         "TooLarge: needs 3 nodes with 8 nvidia.com/gpu each in one rack; the largest rack, z/b1/r0, has 2 "
         "even when empty");
@@ -125,7 +125,7 @@ TEST_CASE("waiting for capacity") {
         "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each in one rack; best rack z/b2/r2 has 1");
 }
 
-TEST_CASE("waiting for topology: enough is free, not together") {
+TEST_CASE("waiting for topology: enough is free but not together") {
   const model::Snapshot snapshot = eightNodes()
                                        .add(filler("n0", 1))
                                        .add(filler("n2", 1))
@@ -162,7 +162,7 @@ TEST_CASE("members that do not fill a node are counted as members") {
         "z/b1/r0/n0 can hold 7, the whole cluster can hold 56");
 }
 
-TEST_CASE("no node has room for one member: the best node says how much it has") {
+TEST_CASE("no node can hold one member: the message has the free capacity of the best node") {
   const auto full = [] {
     SnapshotBuilder builder = eightNodes();
     for (int i = 0; i < 8; ++i) builder.add(filler(fmt::format("n{}", i), i == 3 ? 2 : 6));
@@ -209,7 +209,7 @@ TEST_CASE("nodes that would help if they were open are mentioned") {
         "WaitingForCapacity: needs 2 nodes with 8 nvidia.com/gpu each; the cluster has 1");
 }
 
-TEST_CASE("several kinds of members are told one by one") {
+TEST_CASE("several kinds of members are listed one by one") {
   const auto gang = [] {
     return job("x/j").role("worker", 2, gpus(8)).role("ps", 1, cpus(100)).required("rack");
   };
@@ -243,7 +243,7 @@ TEST_CASE("shortfall carries the numbers for programs") {
   CHECK(shortfall.domain == "z/b1/r0");
 }
 
-TEST_CASE("blockers: who holds most of what is missing in the best domain") {
+TEST_CASE("blockers: the jobs that hold most of what is missing in the best domain") {
   const model::Job bert = job("vision/bert")
                               .role("worker", 4, gpus(4))
                               .placed("n0", "worker", "0")
@@ -288,7 +288,7 @@ SnapshotBuilder partialLastZone() {
   return builder;
 }
 
-TEST_CASE("a domain that can never hold the gang is not the best one, and its jobs block nothing") {
+TEST_CASE("a domain that can never hold the gang is not the best one and its jobs block nothing") {
   const auto holder = [](std::string_view name, int first, int nodes) {
     JobBuilder builder = job(name).role("worker", nodes, gpus(8));
     for (int i = 0; i < nodes; ++i)
@@ -323,7 +323,7 @@ TEST_CASE("a domain that can never hold the gang is not the best one, and its jo
   }
 }
 
-TEST_CASE("nodes that are closed, or too small for one member, have no blockers") {
+TEST_CASE("nodes that are closed or too small for one member have no blockers") {
   const auto on = [](std::string_view name, std::string_view nodeName, int count) {
     return job(name).role("worker", 1, gpus(count)).placed(nodeName, "worker", "0");
   };
@@ -348,7 +348,7 @@ TEST_CASE("nodes that are closed, or too small for one member, have no blockers"
             .message == "needs 1 node with 8 nvidia.com/gpu; best node big has 1; blocked by ml/c (1 node)");
 }
 
-TEST_CASE("a wish that no domain can fulfil is told, without blockers") {
+TEST_CASE("a level that no domain can satisfy is reported without blockers") {
   const model::Snapshot snapshot =
       eightNodes()
           .add(job("ml/a").role("worker", 1, gpus(8)).placed("n0", "worker", "0"))
@@ -364,21 +364,21 @@ TEST_CASE("a wish that no domain can fulfil is told, without blockers") {
   CHECK(failure.blockers.jobs.empty());
 }
 
-TEST_CASE("what is too large names no more than it could use") {
+TEST_CASE("a job that is too large reports less usable capacity than it needs") {
   const auto shortfall =
       pendingIn(eightNodes().add(job("x/j").role("worker", 1, gpus(64))), "x/j").shortfall.value();
   CHECK(shortfall.needed == 64);
   CHECK(shortfall.available < 64);
 }
 
-TEST_CASE("blockers: at most three are named; strangers are counted") {
+TEST_CASE("blockers: at most three are named and foreign pods are counted") {
   SnapshotBuilder builder = eightNodes();
   for (int i = 0; i < 5; ++i) {
     builder.add(job(fmt::format("ml/j{}", i))
                     .role("worker", 1, gpus(8 - i))
                     .placed(fmt::format("n{}", i), "worker", "0"));
   }
-  SECTION("one stranger") {
+  SECTION("one foreign pod") {
     builder.add(pod("s/notebook").on("n6").gpus(1));
     CHECK(pendingIn(builder.add(job("x/j").role("worker", 8, gpus(8))), "x/j").message ==
           "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 2; blocked by ml/j0 (1 node), ml/j1 (1 "
@@ -405,7 +405,7 @@ TEST_CASE("a job is not blocked by itself") {
             .message == "needs 8 nodes with 8 nvidia.com/gpu each; the cluster has 7");
 }
 
-TEST_CASE("those behind the first hear what it needs") {
+TEST_CASE("jobs behind the first one report what it needs") {
   const model::Snapshot snapshot =
       eightNodes().add(filler("n0", 1)).add(job("vision/bert").role("worker", 8, gpus(8)));
   const model::Pending head = pendingIn(snapshot, "vision/bert");
@@ -416,7 +416,7 @@ TEST_CASE("those behind the first hear what it needs") {
   CHECK(turn.blockedBy[0].job == key("vision/bert"));
 }
 
-TEST_CASE("order: priority, then age, then name") {
+TEST_CASE("order: priority and then age and then name") {
   const model::Snapshot snapshot = cluster()
                                        .priorityClass("high", 1000)
                                        .priorityClass("low", -10)

@@ -43,7 +43,7 @@ std::vector<std::string> plannedBy(const CycleInput& in, CycleCache& cache) {
 
 }  // namespace
 
-TEST_CASE("who follows the job that was planned last is planned next, whoever wants a plan again") {
+TEST_CASE("the job after the last planned one is planned next even if that one needs another plan") {
   CycleCache cache;
   using Planned = std::vector<std::string>;
   // A planned job is edited at once, and needs another plan.

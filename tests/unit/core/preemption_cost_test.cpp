@@ -30,7 +30,7 @@ model::Snapshot at(std::int64_t now) {
   return snapshot;
 }
 
-TEST_CASE("Without checkpoints a stop loses all since the start, at most what the policy says") {
+TEST_CASE("Without checkpoints a preemption loses all work since the start up to the policy's bound") {
   const model::Job job = running();
   CHECK_FALSE(isCheckpointable(job.spec));
   CHECK(lostWork(job, at(1'500)) == 8 * 500);
@@ -40,7 +40,7 @@ TEST_CASE("Without checkpoints a stop loses all since the start, at most what th
   CHECK(lostWork(job, at(900)) == 0);
 }
 
-TEST_CASE("A checkpoint on demand costs the restart, and one every so often what came since") {
+TEST_CASE("A checkpoint on demand costs the restart and a periodic one also the work since") {
   model::Job job = running();
   job.spec.checkpoint = model::Checkpoint{.restart = seconds(30)};
   CHECK(isCheckpointable(job.spec));

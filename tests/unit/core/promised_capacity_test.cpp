@@ -63,7 +63,7 @@ struct Promised {
     gang.spec.preemptible = true;
     gang.status.gang.lastEpoch = 1;
     gang.hasReleaseFinalizer = true;
-    preemptor = job("ml/claimant")
+    preemptor = job("ml/claiming")
                     .role("worker", 1, gpus(8))
                     .priority("high")
                     .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)
@@ -87,7 +87,7 @@ model::Job elasticGang() {
 
 }  // namespace
 
-TEST_CASE("a gang that loses a member while others claim its places waits, and does not start anew on them") {
+TEST_CASE("a gang that loses a member while its nodes are claimed is pending and does not restart on them") {
   const Promised scene;
   const Plan plan =
       planOf(nodes(2, 8).add(scene.gang).add(scene.preemptor).add(memberOn(scene.gang, 0, 4, "n1")));
@@ -97,7 +97,7 @@ TEST_CASE("a gang that loses a member while others claim its places waits, and d
   CHECK(restart->add.empty());
 }
 
-TEST_CASE("a gang that loses a member starts anew where the claim of its places was given up") {
+TEST_CASE("a gang that loses a member restarts where the claim of its nodes was aborted") {
   Promised scene;
   scene.preemptor.status.gang.proposal->phase = model::ProposalPhase::kAborting;
   const Plan plan =
@@ -106,7 +106,7 @@ TEST_CASE("a gang that loses a member starts anew where the claim of its places 
   CHECK(!proposalFor(plan, "ml/gang")->add.empty());
 }
 
-TEST_CASE("a gang that starts anew in this cycle pays for nobody's start in it") {
+TEST_CASE("a gang that restarts in this cycle is no victim in it") {
   model::Job first =
       job("ml/first").role("worker", 1, gpus(4)).placed("n1", "worker", "0").priority("low").queue("team");
   first.spec.preemptible = true;
@@ -118,7 +118,7 @@ TEST_CASE("a gang that starts anew in this cycle pays for nobody's start in it")
   CHECK(proposalFor(plan, "ml/urgent") == nullptr);
 }
 
-TEST_CASE("what a stopped gang held beyond its claimant's need is nobody's before it is gone") {
+TEST_CASE("what a preempted gang holds beyond its preemptor's need is not used before it has ended") {
   model::Job large =
       job("ml/large").role("worker", 1, gpus(8)).placed("n1", "worker", "0").priority("low").queue("team");
   large.spec.preemptible = true;
@@ -134,9 +134,9 @@ TEST_CASE("what a stopped gang held beyond its claimant's need is nobody's befor
   CHECK(proposalFor(plan, "ml/next") == nullptr);
 }
 
-TEST_CASE("an elastic gang of which a standing claim names the last members gives those, not all") {
+TEST_CASE("an elastic gang whose last members a complete claim names gives up only those") {
   const model::Job gang = elasticGang();
-  model::Job preemptor = job("ml/claimant")
+  model::Job preemptor = job("ml/claiming")
                              .role("worker", 1, gpus(2))
                              .priority("high")
                              .proposes("n1", "worker", "0", model::ProposalPhase::kClaiming)

@@ -37,7 +37,7 @@ TEST_CASE("an inner queue is guaranteed what its children are guaranteed togethe
   CHECK(tree.node(indexOf(tree, "default")).queue == nullptr);
 }
 
-TEST_CASE("a queue without parent, or in a circle, says so and names the field") {
+TEST_CASE("a queue without its parent or in a cycle names the field") {
   const auto snapshot =
       threeNodes().add(queue("a", "b")).add(queue("b", "a")).add(queue("c", "gone")).build();
   const QueueTree tree(snapshot);
@@ -45,7 +45,7 @@ TEST_CASE("a queue without parent, or in a circle, says so and names the field")
   CHECK(tree.node(indexOf(tree, "c")).problem == "spec.parent: there is no Queue named \"gone\"");
 }
 
-TEST_CASE("what cannot be stopped must leave room for everybody's guarantee") {
+TEST_CASE("non-preemptible jobs must leave capacity for the guarantees of all queues") {
   const auto snapshot = threeNodes().add(queue("a", "", 10)).add(queue("b")).build();
   QueueTree tree(snapshot);
   QueueTree::Amounts more(tree.dimensions().size(), 0);
@@ -77,7 +77,7 @@ TEST_CASE("which nodes have GPUs is read again once a queue is guaranteed some")
   CHECK(held(guaranteed(with)) != before);
 }
 
-TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if the policy says so") {
+TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if the policy states it") {
   model::Queue tools = queue("tools");
   tools.namespaceSelector.requirements = {{"team", model::SelectorOperator::kIn, {"tools"}}};
   auto snapshot = threeNodes()
@@ -96,7 +96,7 @@ TEST_CASE("pods of no TrainingJob are charged to the queue of their namespace if
   CHECK(tree.node(indexOf(tree, "tools")).nonPreemptible[0] == 2);
 }
 
-TEST_CASE("with a half-life who has used less is served first, though both hold nothing now") {
+TEST_CASE("with a half-life the queue that used less is served first though both hold nothing now") {
   model::Queue greedy = queue("greedy");
   greedy.status.decayedUsage.set("nvidia.com/gpu", 100'000);
   const auto now = threeNodes().build().now;
@@ -113,7 +113,7 @@ TEST_CASE("with a half-life who has used less is served first, though both hold 
   CHECK(headStart() > 0);
 }
 
-TEST_CASE("decayed usage halves every half-life and comes to what is always held") {
+TEST_CASE("decayed usage halves every half-life and converges to constant usage") {
   using namespace std::chrono_literals;
   model::QueueStatus status;
   const base::WallTime start{std::chrono::seconds(5000)};
@@ -124,7 +124,7 @@ TEST_CASE("decayed usage halves every half-life and comes to what is always held
   CHECK(averageUse(decayedUsage(status, "cpu", 7, start + 100h, 1h), 1h) == 7);
 }
 
-TEST_CASE("each resource that is a GPU is a dimension of its own, and shares go by the largest") {
+TEST_CASE("each GPU resource is a dimension of its own and shares go by the largest") {
   const GpuResources setting({"nvidia.com/gpu", "amd.com/gpu"});
   model::Resources four;
   four.pods = 1;

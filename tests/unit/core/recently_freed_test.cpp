@@ -37,7 +37,7 @@ std::vector<model::NodeName> names(const std::vector<std::string>& nodes) {
 
 }  // namespace
 
-TEST_CASE("a node that a member has just ended on is kept, for a while") {
+TEST_CASE("a node on which a member has just ended is reserved for a while") {
   const std::vector<Left> one = {{"n1", kNow - 1}};
   CHECK(freed(one).nodes == names({"n1"}));
   CHECK(freed(one).nextEnd == at(kNow + 1));
@@ -46,14 +46,14 @@ TEST_CASE("a node that a member has just ended on is kept, for a while") {
   CHECK(freed(one, 0s).nodes.empty());
 }
 
-TEST_CASE("who ends on a node again and again closes it to nobody") {
+TEST_CASE("a node on which a gang's members end repeatedly is not reserved again") {
   const std::vector<Left> often = {{"n1", kNow - 3}, {"n1", kNow - 1}};
   CHECK(freed(often).nodes.empty());
   CHECK(freed(often, 5s).nodes == names({"n1"}));
   CHECK(freed(often, 5s).nextEnd == at(kNow + 2));
 }
 
-TEST_CASE("what the head cannot use is not kept for it") {
+TEST_CASE("a node that the first pending job cannot use is not reserved for it") {
   const std::vector<Left> one = {{"n1", kNow}};
   CHECK(freed(one).nodes == names({"n1"}));
   CHECK(freed(one, 2s, job("ml/head").role("worker", 4, gpus(9))).nodes.empty());

@@ -41,7 +41,7 @@ std::string unstated(std::string_view attainable, std::string required, std::int
 
 }  // namespace
 
-TEST_CASE("a job that lists levels holds out for each as long as it says") {
+TEST_CASE("a job that lists levels waits for each as long as it states") {
   CHECK(stated({{"node", 60s}, {"rack", 600s}, {"block", std::nullopt}}, "block") ==
         "0 node, 60 rack, 660 block");
   CHECK(stated({{"node", 60s}, {"rack", 600s}}, "") == "0 node, 60 rack, 660 any");
@@ -49,7 +49,7 @@ TEST_CASE("a job that lists levels holds out for each as long as it says") {
   CHECK(stated({{"rack", 10s}}, "rack") == "0 rack");
 }
 
-TEST_CASE("where it does not say, the time grows with its GPUs and its estimated duration, up to the cap") {
+TEST_CASE("an unstated wait grows with the job's GPUs and its estimated duration up to the cap") {
   CHECK(stated({{"rack", std::nullopt}}, "", 16) == "0 rack, 140 any");
   CHECK(stated({{"rack", std::nullopt}, {"block", 5s}}, "", 64) == "0 rack, 380 block, 385 any");
   CHECK(stated({{"rack", std::nullopt}}, "", 16, 7200s) == "0 rack, 360 any");
@@ -57,7 +57,7 @@ TEST_CASE("where it does not say, the time grows with its GPUs and its estimated
   CHECK(stated({{"rack", std::nullopt}}, "", 5000) == "0 rack, 3600 any");
 }
 
-TEST_CASE("the required level is never crossed, whatever the levels name") {
+TEST_CASE("the required level is never crossed for any listed levels") {
   CHECK(stated({{"node", 1s}, {"rack", 1s}, {"block", 1s}, {"zone", 1s}}, "rack") == "0 node, 1 rack");
   CHECK(stated({{"zone", 1s}}, "node") == "0 node");
 }
@@ -78,7 +78,7 @@ TEST_CASE("a job that lists no levels starts at the tightest that could hold it 
   CHECK(unstated("rack", "block", 100'000) == "0 rack, 3600 block");
 }
 
-TEST_CASE("levels of the same nodes are one, for a job that lists none") {
+TEST_CASE("levels of the same nodes count as one for a job that lists none") {
   const auto steps = [](const model::Node& a, const model::Node& b, std::string required = "") {
     const Domains domains({&a, &b}, model::defaultTopologyLevels());
     const model::Locality locality{{}, std::move(required)};
@@ -93,7 +93,7 @@ TEST_CASE("levels of the same nodes are one, for a job that lists none") {
   CHECK(steps(at("n1", "z1", "r1"), at("n2", "z2", "r2")) == "0 rack, 240 any");
 }
 
-TEST_CASE("small gangs, gangs without GPUs and gangs that can come to lie no closer start anywhere at once") {
+TEST_CASE("small gangs and gangs without GPUs and gangs that can get no closer start anywhere at once") {
   CHECK(unstated("node", "", 8) == "0 any");
   CHECK(unstated("node", "rack", 8, 100'000s) == "0 rack");
   CHECK(unstated("rack", "", 0) == "0 any");
@@ -110,7 +110,7 @@ TEST_CASE("absurd numbers stay at the end of their range") {
   CHECK(stated({{"node", -5s}}, "block") == "0 block");
 }
 
-TEST_CASE("what will do now, and what will do next") {
+TEST_CASE("the level that is accepted now and the one that is accepted next") {
   const std::vector<RelaxationStep> steps = {{0ms, 4}, {60s, 3}, {660s, 2}};
   CHECK(relaxationAt(steps, -1s).widest == 4);
   CHECK(relaxationAt(steps, 59'999ms).widest == 4);
@@ -122,7 +122,7 @@ TEST_CASE("what will do now, and what will do next") {
   CHECK_FALSE(relaxationAt(steps, 1000s).next);
 }
 
-TEST_CASE("the tightest level that jobs alone keep a gang from") {
+TEST_CASE("the tightest attainable level is the one that only jobs prevent") {
   const auto attainable = [](SnapshotBuilder builder) {
     const model::Snapshot snapshot = builder.build();
     const Ledger ledger(snapshot);
@@ -156,7 +156,7 @@ TEST_CASE("the tightest level that jobs alone keep a gang from") {
                        .add(pair)) == "zone");
 }
 
-TEST_CASE("a place is never wider than the request allows now, and the shortage is told for that level") {
+TEST_CASE("a placement is never wider than the request allows now and the shortfall is that of this level") {
   SnapshotBuilder builder = cluster();
   for (int i = 0; i < 4; ++i) {
     builder.add(node(fmt::format("n{}", i)).zone("z").block("b").rack(i < 2 ? "r1" : "r2").gpus(8));

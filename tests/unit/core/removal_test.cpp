@@ -12,7 +12,7 @@ using namespace trainyard;        // NOLINT(google-build-using-namespace): test
 using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
 using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
 
-TEST_CASE("a back-off that a clock ahead has written is over, and any other is obeyed") {
+TEST_CASE("a back-off written by a clock that is ahead is over and any other is obeyed") {
   model::GangRecord gang;
   const auto waits = [&](int count, std::int64_t until) {
     gang.backoff = model::Backoff{at(until), count, {}, "why"};
@@ -25,7 +25,7 @@ TEST_CASE("a back-off that a clock ahead has written is over, and any other is o
   CHECK_FALSE(waits(3, 100));
 }
 
-TEST_CASE("a deleted job that a foreign finalizer keeps holds nothing once its pods are gone") {
+TEST_CASE("a deleted job that a foreign finalizer keeps holds nothing once its pods have ended") {
   model::Job kept = job("ml/kept").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1").deleting();
   kept.hasReleaseFinalizer = true;
   kept.otherFinalizers = {"example.com/hold"};

@@ -84,7 +84,7 @@ std::size_t grown(const ResizeAnswer& answer, const std::string& ns) {
 
 }  // namespace
 
-TEST_CASE("resizes: long constraints of others take nobody his growth, and a part of them is compared") {
+TEST_CASE("resizes: long constraints of others prevent no growth and a part of them is compared") {
   Scene scene;
   scene.snapshot.policy.resize.touchedPermille = 1'000;
   const ResizeAnswer first = scene.cycle();
@@ -113,7 +113,7 @@ TEST_CASE("long constraints: a namespace with many takes none from one with a fe
   CHECK(leftOut({{"ml", "short", 0}}, 1'000'000).empty());
 }
 
-TEST_CASE("long constraints: who copies another one's template takes nothing from it") {
+TEST_CASE("long constraints: a copy of another job's template takes nothing from it") {
   std::vector<ComparedTemplate> all = {{"ml", "bert", 400}};
   for (int i = 0; i < 300; ++i) all.push_back({"mallory", fmt::format("{}", i), 300});
   all.push_back({"mallory", "bert", 400});
@@ -122,6 +122,6 @@ TEST_CASE("long constraints: who copies another one's template takes nothing fro
   CHECK(leftOut({{"a", "x", 1'000}, {"b", "x", 1'000}, {"c", "y", 300}}, 1'000).empty());
 }
 
-TEST_CASE("long constraints: one job of as many words as there may be is compared with 5,000 nodes") {
+TEST_CASE("long constraints: one job of as many terms as allowed is compared with 5000 nodes") {
   CHECK(leftOut({{"ml", "bert", model::limits::kMaxNodeTerms}}, 5'000).empty());
 }

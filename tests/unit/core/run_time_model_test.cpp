@@ -47,7 +47,7 @@ model::SharedList<model::Job> listOf(std::vector<std::shared_ptr<const model::Jo
   return model::SharedList<model::Job>(std::move(jobs));
 }
 
-TEST_CASE("a name without the number or the random letters at its end says what a job is") {
+TEST_CASE("the kind of a job is its name without a number or random letters at its end") {
   const auto kind = [](const std::string& name) { return kindsOf(jobNamed(name, 0, 8))[0]; };
   CHECK(kind("ml/bert") == "job/ml/bert/8");
   CHECK(kind("ml/bert-17") == "job/ml/bert/8");
@@ -73,7 +73,7 @@ TEST_CASE("kinds have equal numbers where they have equal names") {
   }
 }
 
-TEST_CASE("a job teaches nothing whose spec is not what it ran as") {
+TEST_CASE("a job whose spec is not what it ran as adds no run time") {
   model::Job ran = *succeeded("ml/a-1", 0, 60, 8);
   ran.generation = ran.status.conditions.back().observedGeneration = 2;
   ran.status.gang.charge = model::makeCharge(ran.spec, ran.spec.queue, 0);
@@ -97,7 +97,7 @@ TEST_CASE("a job teaches nothing whose spec is not what it ran as") {
   CHECK(teaches(byLabel));
 }
 
-TEST_CASE("only jobs that succeeded teach, and each once") {
+TEST_CASE("only jobs that succeeded add run times and each only once") {
   model::RunTimes times;
   auto failed = jobNamed("ml/a-2", 5);
   failed.status.conditions.push_back(conditionOf(model::conditions::kFailed));
@@ -112,7 +112,7 @@ TEST_CASE("only jobs that succeeded teach, and each once") {
   CHECK(times.kinds.at("job/ml/a/1")[0].ran == seconds(60));
 }
 
-TEST_CASE("jobs of a sweep that were submitted and ended together are as many as they are") {
+TEST_CASE("jobs of a sweep that were submitted and ended together count separately") {
   model::RunTimes times;
   const auto jobs =
       listOf({succeeded("ml/a-1", 0, 60), succeeded("ml/a-2", 0, 60), succeeded("ml/a-3", 0, 60)});
@@ -120,7 +120,7 @@ TEST_CASE("jobs of a sweep that were submitted and ended together are as many as
   CHECK(times.kinds.at("job/ml/a/1").size() == 3);
 }
 
-TEST_CASE("of each kind the last 1,024 are kept, however often they are read") {
+TEST_CASE("the last 1024 run times of each kind are stored and each only once") {
   model::RunTimes times;
   std::vector<std::shared_ptr<const model::Job>> jobs;
   for (int i = 0; i < 1'100; ++i) jobs.push_back(succeeded("ml/a-" + std::to_string(i), i, 10 + i));
@@ -132,7 +132,7 @@ TEST_CASE("of each kind the last 1,024 are kept, however often they are read") {
   CHECK(kept.back().submitted == test::at(1'099));
 }
 
-TEST_CASE("what two leaders learnt is merged, and counted once") {
+TEST_CASE("the run times of two leaders are merged and counted once") {
   model::RunTimes one;
   model::RunTimes two;
   CHECK(learn(one, listOf({succeeded("ml/a-1", 0, 60), succeeded("ml/a-2", 1, 60)})));
@@ -165,7 +165,7 @@ TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
   CHECK(forecast.rate(late) < forecast.rate(jobNamed("ml/sweep-10", 50'000)));
 }
 
-TEST_CASE("jobs of a kind that still run make it no shorter than it is") {
+TEST_CASE("jobs of a kind that still run lengthen its expected run time") {
   model::RunTimes times;
   std::vector<std::shared_ptr<const model::Job>> past;
   for (int i = 0; i < 3; ++i) past.push_back(succeeded("ml/a-" + std::to_string(i), i, 60));

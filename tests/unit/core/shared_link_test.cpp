@@ -33,7 +33,7 @@ TEST_CASE("alone on a link a job has its full speed") {
     CHECK(linkSpeeds({burst(12'500'000, milliseconds(500))}, kLink, order) == std::vector<int>{1'000});
 }
 
-TEST_CASE("with a gap longer than a burst both gain by a strict order; who just misses it does not") {
+TEST_CASE("both jobs gain by a strict order only with a gap longer than a burst") {
   const std::vector<BurstProfile> roomy(2, burst(12'500'000, milliseconds(700)));
   const auto shared = linkSpeeds(roomy, kLink, LinkOrder::kShared);
   const auto strict = linkSpeeds(roomy, kLink, LinkOrder::kStrict);
@@ -47,12 +47,12 @@ TEST_CASE("with a gap longer than a burst both gain by a strict order; who just 
   CHECK(chooseDiscipline(tight, kLink) != Discipline::kStrict);
 }
 
-TEST_CASE("on a full link nothing is won by turns: everybody keeps a guaranteed part") {
+TEST_CASE("on a full link an order gains nothing and every job has a guaranteed part") {
   const std::vector<BurstProfile> full(7, burst(12'500'000, milliseconds(100)));
   CHECK(chooseDiscipline(full, kLink) == Discipline::kGuaranteed);
 }
 
-TEST_CASE("One is by age, in blocks of jobs where there are more than bands") {
+TEST_CASE("the policy One orders by age and in blocks of jobs where there are more than bands") {
   BandQuestion question{.policy = BandPolicy::kOne, .bytesPerSecond = kLink};
   for (int i = 0; i < 9; ++i)
     question.jobs.push_back(ranked(std::string(1, static_cast<char>('a' + i)), 100 - i));
@@ -63,7 +63,7 @@ TEST_CASE("One is by age, in blocks of jobs where there are more than bands") {
   CHECK(plan.guaranteedPermille == 0);
 }
 
-TEST_CASE("by turns everybody is first once, at the same time on every node") {
+TEST_CASE("by round robin every job is first once and at the same time on every node") {
   BandQuestion question{.policy = BandPolicy::kRoundRobin, .bytesPerSecond = kLink};
   question.jobs = {ranked("a", 1), ranked("b", 2), ranked("c", 3)};
   std::vector<std::string> firsts;
@@ -74,7 +74,7 @@ TEST_CASE("by turns everybody is first once, at the same time on every node") {
   CHECK(firsts == std::vector<std::string>{"a", "b", "c"});
 }
 
-TEST_CASE("the shortest burst goes first, and small differences change nothing") {
+TEST_CASE("the shortest burst goes first and small differences change nothing") {
   BandQuestion question{.bytesPerSecond = kLink};
   question.jobs = {ranked("a", 1, burst(1'000'000, milliseconds(900))),
                    ranked("b", 2, burst(900'000, milliseconds(900))), ranked("c", 3)};
@@ -87,7 +87,7 @@ TEST_CASE("the shortest burst goes first, and small differences change nothing")
   CHECK(planBands(question).order == std::vector<std::string>{"b", "a", "c"});
 }
 
-TEST_CASE("ties: the nearest expected end, then age") {
+TEST_CASE("ties: the nearest expected end and then age") {
   BandQuestion question{.bytesPerSecond = kLink};
   question.jobs = {ranked("a", 1), ranked("b", 2), ranked("c", 3)};
   question.jobs[2].expectedEnd = base::WallTime(std::chrono::seconds(500));

@@ -24,7 +24,7 @@ model::Progress report(int replicas, std::int64_t milli, std::int64_t time = 0) 
 
 }  // namespace
 
-TEST_CASE("the size that was seen last stands first, and moves by a quarter of the way") {
+TEST_CASE("the size that was seen last is first and moves by a quarter of the difference") {
   Speeds speeds;
   noteSpeed(report(2, 1'000), kMax, speeds);
   noteSpeed(report(4, 1'800), kMax, speeds);
@@ -37,7 +37,7 @@ TEST_CASE("the size that was seen last stands first, and moves by a quarter of t
   CHECK(speeds.front().milliSamplesPerSecond > 2'950);
 }
 
-TEST_CASE("who does not say how fast, or with how many, or more than there can be, tells nothing") {
+TEST_CASE("a report without a speed or a size or beyond the maximum is ignored") {
   Speeds speeds;
   noteSpeed(report(0, 1'000), kMax, speeds);
   noteSpeed(report(2, 0), kMax, speeds);
@@ -48,7 +48,7 @@ TEST_CASE("who does not say how fast, or with how many, or more than there can b
   CHECK(speeds.empty());
 }
 
-TEST_CASE("of too many sizes the one goes that was not seen for longest") {
+TEST_CASE("the size that was not seen for longest is dropped when there are too many") {
   Speeds speeds;
   for (int size = 1; size <= static_cast<int>(kMaxSpeeds); ++size)
     noteSpeed(report(size, 1'000), kMax, speeds);
@@ -64,7 +64,7 @@ TEST_CASE("of too many sizes the one goes that was not seen for longest") {
   CHECK(knows(3));
 }
 
-TEST_CASE("a pause is taken from the first report with another size, once") {
+TEST_CASE("a pause is taken once from the first report with another size") {
   std::vector<std::int64_t> pauses;
   model::Progress last = report(2, 1'000);
   model::Progress now = report(4, 0);
@@ -94,7 +94,7 @@ TEST_CASE("a pause is taken from the first report with another size, once") {
   CHECK(pauses.front() == 409);
 }
 
-TEST_CASE("what is expected of a size goes by what is known of others") {
+TEST_CASE("the expected speed of a size follows from the speeds of others") {
   model::Job each = job("ml/bert").role("worker", 2, gpus(4)).placed("n1", "worker", "0-1");
   CHECK_FALSE(expectedSpeed(each, 4, {}));
   each.spec.elastic.emplace();
@@ -110,7 +110,7 @@ TEST_CASE("what is expected of a size goes by what is known of others") {
   CHECK(*expectedSpeed(each, 4, {}) == Approx(*declared / 2));
 }
 
-TEST_CASE("the speed is written with the progress that tells it, once, and of elastic jobs only") {
+TEST_CASE("a speed is recorded once with its progress and only for elastic jobs") {
   model::Job each = job("ml/bert").role("worker", 2, gpus(8)).placed("n1", "worker", "0-1");
   LifeSign life;
   life.progress = report(2, 1'000, 10);

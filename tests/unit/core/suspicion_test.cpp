@@ -35,7 +35,7 @@ model::Policy withAfter(int jobs) {
 
 }  // namespace
 
-TEST_CASE("a node is suspected once gangs of several jobs failed there, and for a time") {
+TEST_CASE("a node is suspected for a time once gangs of several jobs failed there") {
   const model::Policy policy;
   const std::vector<std::shared_ptr<const model::Job>> accusing = {
       failed("ml/a", FailureClass::kGpuHardware, "n1", 0),
@@ -49,7 +49,7 @@ TEST_CASE("a node is suspected once gangs of several jobs failed there, and for 
         std::vector{model::NodeName("n2"), model::NodeName("n1")});
 }
 
-TEST_CASE("one tenant alone takes no node from the others by what his programs print") {
+TEST_CASE("one tenant's failures alone make no node suspected") {
   const model::Policy policy;
   std::vector<std::shared_ptr<const model::Job>> accusing = {
       failed("evil/a", FailureClass::kGpuHardware, "n1", 0),
@@ -65,7 +65,7 @@ TEST_CASE("one tenant alone takes no node from the others by what his programs p
   CHECK(suspects() == std::vector{model::NodeName("n1")});
 }
 
-TEST_CASE("a check that was passed there clears a node, where the policy has one") {
+TEST_CASE("a check that ran there without failure clears a node where the policy has one") {
   model::Policy policy;
   policy.preflight.image = "check:1";
   const std::vector<std::shared_ptr<const model::Job>> accusing = {
@@ -81,15 +81,15 @@ TEST_CASE("a check that was passed there clears a node, where the policy has one
   };
   CHECK(suspected(kHour));
   CHECK_FALSE(suspected(kHour + 1));
-  SECTION("not one that it did not ask for") {
+  SECTION("not one that the job did not request") {
     checked.spec.health.preflight = false;
     CHECK(suspected(kHour + 1));
   }
-  SECTION("not one that nobody configured") {
+  SECTION("not one that is not configured") {
     policy.preflight.image.clear();
     CHECK(suspected(kHour + 1));
   }
-  SECTION("not one elsewhere") {
+  SECTION("not one on another node") {
     checked.status.gang.placed->assignments[0].node = model::NodeName("n2");
     CHECK(suspected(kHour + 1));
   }
@@ -101,7 +101,7 @@ TEST_CASE("programs do not accuse nodes") {
   CHECK(accusesNode(*failed("ml/a", FailureClass::kGpuHardware, "n1", 0)));
 }
 
-TEST_CASE("a suspected node is left for another one, and taken where there is no other") {
+TEST_CASE("a suspected node is avoided and used only where there is no other") {
   const auto placeOf = [](bool otherIsFree) {
     SnapshotBuilder builder = cluster().now(kHour).add(node("n1").gpus(8)).add(node("n2").gpus(8));
     builder.add(*failed("ml/a", FailureClass::kGpuHardware, "n1", 0));

@@ -27,7 +27,7 @@ Chosen choose(const std::vector<TypeSeeker>& seekers, std::map<std::string, std:
 
 }  // namespace
 
-TEST_CASE("each gang goes where the sum is largest, whoever is first") {
+TEST_CASE("gangs get the types with the largest sum of speeds in any order of the gangs") {
   const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
   const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
   const Chosen best{{"even", "t4"}, {"steep", "a100"}};
@@ -35,7 +35,7 @@ TEST_CASE("each gang goes where the sum is largest, whoever is first") {
   CHECK(choose({steep, even}, {{"a100", 8}, {"t4", 8}}) == best);
 }
 
-TEST_CASE("alone, or where there is room for all, each has its fastest type") {
+TEST_CASE("a gang that is alone or fits beside all others gets its fastest type") {
   const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
   const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
   CHECK(choose({even}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}});
@@ -43,13 +43,13 @@ TEST_CASE("alone, or where there is room for all, each has its fastest type") {
   CHECK(choose({even}, {{"a100", 4}, {"t4", 4}}).empty());
 }
 
-TEST_CASE("who has a higher priority chooses before") {
+TEST_CASE("a gang of higher priority chooses first") {
   const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}}, 8, 10);
   const TypeSeeker steep = seeker("steep", {{"a100", 1000}, {"t4", 200}});
   CHECK(choose({even, steep}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"even", "a100"}, {"steep", "t4"}});
 }
 
-TEST_CASE("nobody does without for one that does not start anyway, nor waits") {
+TEST_CASE("no gang gives up its type for one that does not start and none waits") {
   // There is capacity for two: the third, with the largest gain, is not among them.
   const TypeSeeker even = seeker("even", {{"a100", 1000}, {"t4", 900}});
   const TypeSeeker other = seeker("other", {{"a100", 1000}, {"t4", 950}});
@@ -61,7 +61,7 @@ TEST_CASE("nobody does without for one that does not start anyway, nor waits") {
   CHECK(choose({large, small}, {{"a100", 16}, {"t4", 8}}) == Chosen{{"large", "a100"}, {"small", "t4"}});
 }
 
-TEST_CASE("a gain counts by GPU, and a sum that is not larger changes nothing") {
+TEST_CASE("a gain counts by GPU and a sum that is not larger changes nothing") {
   const TypeSeeker first = seeker("first", {{"a100", 1000}, {"t4", 500}});
   const TypeSeeker second = seeker("second", {{"a100", 1000}, {"t4", 500}});
   CHECK(choose({first, second}, {{"a100", 8}, {"t4", 8}}) == Chosen{{"first", "a100"}, {"second", "t4"}});

@@ -46,7 +46,7 @@ using Starts = std::map<std::string, std::string>;
 
 }  // namespace
 
-TEST_CASE("a cycle gives each of two gangs the type on which both together gain most") {
+TEST_CASE("a cycle gives each of two gangs the type with the largest gain for both together") {
   const model::Job even = seeking("ml/even", 100, 90, 1);
   const model::Job steep = seeking("ml/steep", 100, 20, 2);
   CHECK(startsOf(cluster().add(even).add(steep)) == Starts{{"even", "n-t"}, {"steep", "n-a"}});
@@ -55,7 +55,7 @@ TEST_CASE("a cycle gives each of two gangs the type on which both together gain 
   CHECK(startsOf(cluster().add(seeking("ml/other", 20, 100, 1)))["other"] == "n-t");
 }
 
-TEST_CASE("a planned type is a gang's fastest, and who names one has no choice") {
+TEST_CASE("a planned type counts as a gang's fastest and a gang that names a type has no choice") {
   model::Job planned = seeking("ml/planned", 100, 90, 1);
   planned.spec.plan.automatic = true;
   planned.status.plan.emplace();
@@ -71,7 +71,7 @@ TEST_CASE("a planned type is a gang's fastest, and who names one has no choice")
   CHECK(startsOf(cluster().add(bound).add(steep)) == Starts{{"bound", "n-t"}, {"steep", "n-a"}});
 }
 
-TEST_CASE("steps as fast as the schema allows are told apart from slow ones") {
+TEST_CASE("steps as fast as the schema allows are distinguished from slow ones") {
   model::Job each = seeking("ml/absurd", 0, 0, 1);
   model::ModelProfile profile;
   const auto step = [&](const char* type, std::int64_t batch, std::int64_t nanos) {

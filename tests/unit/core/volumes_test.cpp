@@ -48,7 +48,7 @@ TEST_CASE("a gang goes where its bound volume can be reached") {
                   "ml/bert") == "node n2: n2:worker:0-1 n2:ps:0");
 }
 
-TEST_CASE("a volume that can be reached from everywhere ties nobody, nor does a job without volumes change") {
+TEST_CASE("volumes that are reachable from everywhere and jobs without volumes restrict nothing") {
   Scene scene;
   scene.volume.affinity.reset();
   CHECK_FALSE(nodeMisfit(node("n1"), scene.tied()->spec.roles[0].shape));
@@ -56,7 +56,7 @@ TEST_CASE("a volume that can be reached from everywhere ties nobody, nor does a 
   CHECK(withVolumes(plain, {}, "node") == plain);
 }
 
-TEST_CASE("a claim that keeps its pods from running is told by name") {
+TEST_CASE("a PersistentVolumeClaim that prevents its pods from running is named") {
   Scene scene;
   const auto problem = [&] { return scene.tied()->volumeProblem; };
   const std::string begin = "the pods of role worker cannot run: PersistentVolumeClaim data ";
@@ -64,11 +64,11 @@ TEST_CASE("a claim that keeps its pods from running is told by name") {
     scene.anyClaim = false;
     CHECK(problem() == begin + "does not exist");
   }
-  SECTION("it goes away") {
+  SECTION("it is being deleted") {
     scene.claim.deleting = true;
     CHECK(problem() == begin + "is being deleted");
   }
-  SECTION("its volume is gone") {
+  SECTION("its volume does not exist") {
     scene.anyVolume = false;
     CHECK(problem() == begin + "is bound to volume pv, which does not exist");
   }
@@ -150,7 +150,7 @@ TEST_CASE("a claim for which a volume is being made goes to the node that it is 
   CHECK_FALSE(WaitingClaim::open(*scene.tied(), node("n1")));
 }
 
-TEST_CASE("a claim for one pod is no gang's, nor anyone's while another pod uses it") {
+TEST_CASE("a claim for one pod is usable by no gang and by no job while another pod uses it") {
   WaitingClaim scene;
   scene.claim.modes.oncePod = true;
   CHECK(scene.tied()->volumeProblem == std::string(kRoleCannot) +
@@ -170,7 +170,7 @@ TEST_CASE("members that share a volume for one node go to one node") {
   WaitingClaim scene;
   scene.claim.modes.once = true;
   CHECK(scene.tied()->spec.locality.required == "node");
-  SECTION("one member may go anywhere") {
+  SECTION("one member may use any node") {
     scene.members = 1;
     CHECK(scene.tied()->spec.locality.required.empty());
   }
@@ -183,7 +183,7 @@ TEST_CASE("members that share a volume for one node go to one node") {
   }
 }
 
-TEST_CASE("a class of local disks has volumes on their nodes alone") {
+TEST_CASE("a class of local disks has volumes only on their nodes") {
   WaitingClaim scene;
   scene.storageClass.provisioner = "kubernetes.io/no-provisioner";
   scene.claim.bytes = kGi;

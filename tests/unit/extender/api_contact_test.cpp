@@ -26,7 +26,7 @@ class Server final : public test::FakeApi {
   }
 };
 
-TEST_CASE("who cannot reach the API server for twenty seconds is told so once, and again when he can") {
+TEST_CASE("a loss of the API server for twenty seconds is reported once and its return as well") {
   base::VirtualLoop loop;
   Server server(loop);
   int lost = 0;
@@ -52,7 +52,7 @@ TEST_CASE("who cannot reach the API server for twenty seconds is told so once, a
   CHECK(lost == 1);
 }
 
-TEST_CASE("who is answered, but has been told nothing for longer than any watch is silent, is told so") {
+TEST_CASE("a watch that is silent for longer than allowed is reported although the API server answers") {
   base::VirtualLoop loop;
   Server server(loop);
   std::vector<std::string> lost;

@@ -83,7 +83,7 @@ struct Fixture {
   std::int64_t freeGpus() const { return views.back()->findNode("n1")->freeGpus; }
 };
 
-TEST_CASE("the first view comes when all lists are in") {
+TEST_CASE("no view is published before all lists have arrived") {
   Fixture f;
   f.api.held = true;
   f.start();
@@ -91,7 +91,7 @@ TEST_CASE("the first view comes when all lists are in") {
   CHECK_FALSE(f.watch.published());
 }
 
-TEST_CASE("a view follows the changes that matter, and says which pods are settled") {
+TEST_CASE("a view follows the changes that matter and names the pods that are settled") {
   Fixture f;
   f.start();
   REQUIRE(f.views.size() == 1);
@@ -112,7 +112,7 @@ TEST_CASE("a view follows the changes that matter, and says which pods are settl
   CHECK(f.settled == std::vector{model::Uid("uid-old")});
 }
 
-TEST_CASE("changes are gathered, and those that do not matter make no view") {
+TEST_CASE("changes are gathered and those that do not matter make no view") {
   Fixture f;
   f.start();
   f.api.event("/api/v1/pods", "MODIFIED",

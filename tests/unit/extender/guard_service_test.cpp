@@ -51,7 +51,7 @@ TEST_CASE("before the caches are read nothing is decided") {
   CHECK(f.counted(R"(trainyard_extender_requests_total{result="not_ready",verb="filter"} 1)"));
 }
 
-TEST_CASE("a gang member gets its node, a stranger what is left, and prioritize agrees with filter") {
+TEST_CASE("a gang member gets its node and a foreign pod what is left and prioritize agrees with filter") {
   Fixture f;
   f.publishDefault();
   CHECK(f.ask("filter", argsJson(memberJson(f.bert, "worker", 0, 1, 4), {"n1", "n2"})).body ==
@@ -89,7 +89,7 @@ TEST_CASE("a request for GPUs of another name is guarded where the setting has i
   CHECK(filtered().find("needs 6 amd.com/gpu, has 4 free beside 4 reserved for gangs") != std::string::npos);
 }
 
-TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it runs out") {
+TEST_CASE("a hold excludes the next pod until the first one is bound or the hold expires") {
   Fixture f;
   f.publishDefault();
   const auto fits = [&](std::string_view name) {
@@ -119,7 +119,7 @@ TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it ru
     CHECK_FALSE(fits("b"));
     CHECK(f.service.holds() == 0);
   }
-  SECTION("it runs out") {
+  SECTION("it expires") {
     f.loop.runFor(extender::kHoldTime - std::chrono::seconds(1));
     f.service.expireHolds();
     CHECK_FALSE(fits("b"));
@@ -127,13 +127,13 @@ TEST_CASE("a hold keeps the next pod off until the first is seen bound, or it ru
     f.service.expireHolds();
     CHECK(fits("b"));
   }
-  SECTION("it is refused when it asks again") {
+  SECTION("the pod is refused when it asks again") {
     f.ask("filter", argsJson(foreignPodJson("a", 8), {"n1"}));
     CHECK(fits("b"));
   }
 }
 
-TEST_CASE("a gang that is not known yet is an error that kube-scheduler shows") {
+TEST_CASE("a gang that the view does not have yet is an error that kube-scheduler shows") {
   Fixture f;
   f.publishDefault();
   const model::Job other = job("ml/gpt").role("worker", 1, gpus(4));
@@ -144,7 +144,7 @@ TEST_CASE("a gang that is not known yet is an error that kube-scheduler shows") 
   CHECK(f.counted(R"(trainyard_extender_requests_total{result="try_again",verb="filter"} 1)"));
 }
 
-TEST_CASE("preempt answers with the candidates that may be taken, as they came") {
+TEST_CASE("preempt answers with the allowed candidates as they came") {
   Fixture f;
   const model::Pod victim = pod("ml/low").on("n2").gpus(8).uid("low");
   f.publish(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(f.bert).add(victim));
@@ -156,7 +156,7 @@ TEST_CASE("preempt answers with the candidates that may be taken, as they came")
         R"({"NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"low"}],"NumPDBViolations":2}}})");
 }
 
-TEST_CASE("what is no request of kube-scheduler gets a clear refusal") {
+TEST_CASE("an invalid request gets a clear refusal") {
   Fixture f;
   f.publishDefault();
   CHECK(f.ask("bind", "{}").status == 404);

@@ -73,7 +73,7 @@ TEST_CASE("kube-scheduler's requests are answered over mutual TLS") {
   CHECK(answer->body.ends_with(R"("Error":""})"));
 }
 
-TEST_CASE("a client of another CA is not let in") {
+TEST_CASE("a client of another CA is refused") {
   Fixture f;
   const Pki foreignPod("another CA");
   const auto client = f.client(foreignPod);
@@ -81,7 +81,7 @@ TEST_CASE("a client of another CA is not let in") {
   CHECK(f.registry.text().find(R"(result="ok",verb="filter"} 1)") == std::string::npos);
 }
 
-TEST_CASE("a request beyond the limit is refused, and the next one answered") {
+TEST_CASE("a request beyond the limit is refused and the next one answered") {
   Fixture f;
   const auto client = f.client(f.ca);
   const auto refused = filter(*client, std::string(3u << 20, ' '));

@@ -73,7 +73,7 @@ struct Fixture {
 
 using Changes = std::vector<std::string>;
 
-TEST_CASE("a list counts once it is whole, and its pages need not be there together") {
+TEST_CASE("a list counts once it is whole and its pages need not be present together") {
   Fixture f;
   f.list({object("a", "u1", 10), object("z", "u9", 10)}, 10);
   f.take();
@@ -90,7 +90,7 @@ TEST_CASE("a list counts once it is whole, and its pages need not be there toget
   CHECK(f.version("b") == "20");
 }
 
-TEST_CASE("a list replaces what was there and tells every difference in order of names") {
+TEST_CASE("a list replaces the content and reports every difference in order of names") {
   Fixture f;
   f.list({object("b", "u2", 11), object("a", "u1", 10)}, 11);
   CHECK(f.take() == Changes{"- > a#u1@10", "- > b#u2@11"});
@@ -102,7 +102,7 @@ TEST_CASE("a list replaces what was there and tells every difference in order of
   CHECK(f.take() == Changes{"b#u2@12 > b#u9@20"});
 }
 
-TEST_CASE("watch events change one object, and equal versions are no change") {
+TEST_CASE("watch events change one object and equal versions are no change") {
   Fixture f;
   f.cache.pods.upsert(object("a", "u1", 10));
   f.cache.pods.upsert(object("a", "u1", 10));
@@ -125,7 +125,7 @@ TEST_CASE("a snapshot is sorted and does not change with the cache") {
   CHECK(f.cache.snapshot({}).pods.size() == 1);
 }
 
-TEST_CASE("the watch's repetition of a write is known without being decoded again") {
+TEST_CASE("the watch's repetition of a write is recognized without being decoded again") {
   Fixture f;
   f.cache.pods.upsert(object("a", "u1", 10));
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 11)));
@@ -144,7 +144,7 @@ TEST_CASE("the watch's repetition of a write is known without being decoded agai
   f.take();
 }
 
-TEST_CASE("an object that cannot be decoded leaves what was known, and is counted and logged") {
+TEST_CASE("an object that cannot be decoded leaves the known one and is counted and logged") {
   Fixture f;
   f.list({object("a", "u1", 10), object("b", "u2", 11)}, 11);
   f.cache.pods.upsert(object("a", "u1", 12, true));
@@ -161,7 +161,7 @@ TEST_CASE("an object that cannot be decoded leaves what was known, and is counte
   CHECK(f.version("a").empty());
 }
 
-TEST_CASE("the answer to an own write is seen at once, and the watch does not take it back") {
+TEST_CASE("the answer to an own write is visible at once and the watch does not revert it") {
   Fixture f;
   f.list({object("a", "u1", 10)}, 10);
   f.take();
@@ -188,7 +188,7 @@ TEST_CASE("the answer to a write that the watch has overtaken is ignored") {
   CHECK(f.version("b").empty());
 }
 
-TEST_CASE("an update does not bring back an object that is gone") {
+TEST_CASE("an update does not restore a deleted object") {
   Fixture f;
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 15)));
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15), WriteKind::kCreate));
@@ -206,11 +206,10 @@ TEST_CASE("the deletion of an earlier incarnation does not remove a newly create
   CHECK(f.version("a").empty());
 }
 
-TEST_CASE(
-    "what a write of ours has ended is not brought back by a watch that begins again at an older version") {
+TEST_CASE("an object that an own write has ended is not restored by a watch from an older version") {
   Fixture f;
   f.list({object("a", "u1", 10)}, 10);
-  SECTION("but what was only not found is") {
+  SECTION("but one that was only not found is") {
     CHECK(f.cache.pods.forget({"ml", "a"}, "u1"));
     f.cache.pods.upsert(object("a", "u1", 12));
     CHECK(f.version("a") == "12");
@@ -220,7 +219,7 @@ TEST_CASE(
   f.cache.pods.upsert(object("a", "u1", 12));
   CHECK(f.version("a").empty());
   CHECK_FALSE(f.cache.pods.applyWrite(object("a", "u1", 13), WriteKind::kCreate));
-  SECTION("nor by a list that had begun before") {
+  SECTION("nor by a list that began before") {
     f.list({object("a", "u1", 12)}, 12);
     CHECK(f.version("a").empty());
     SECTION("but by one after it: a backup was restored") {
@@ -231,12 +230,12 @@ TEST_CASE(
   SECTION("and its name is free for others") {
     CHECK(f.cache.pods.applyWrite(object("a", "u2", 14), WriteKind::kCreate));
     CHECK(f.version("a") == "14");
-    SECTION("which its late end does not touch") {
+    SECTION("which its late deletion does not touch") {
       f.cache.pods.remove(object("a", "u1", 13));
       CHECK(f.version("a") == "14");
     }
   }
-  SECTION("until its end is told") {
+  SECTION("until its deletion is reported") {
     f.cache.pods.remove(object("a", "u1", 13));
     CHECK(f.version("a").empty());
   }
@@ -253,7 +252,7 @@ TEST_CASE("a list older than an own write keeps the write") {
   CHECK(f.version("a") == "12");
 }
 
-TEST_CASE("a list that is older than what was delivered is of a server that went back in time") {
+TEST_CASE("a list older than delivered objects is of a server that went back in time") {
   Fixture f;
   f.list({object("a", "u1", 10), object("c", "u3", 10)}, 20);
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 25)));
@@ -265,7 +264,7 @@ TEST_CASE("a list that is older than what was delivered is of a server that went
   CHECK(f.version("c") == "10");
 }
 
-TEST_CASE("a list whose answer is late takes nothing away that was written after it") {
+TEST_CASE("a late list removes nothing that was written after it") {
   Fixture f;
   f.list({object("a", "u1", 10)}, 10);
   CHECK(f.cache.pods.applyWrite(object("b", "u2", 15), WriteKind::kCreate));
@@ -273,13 +272,13 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
   SECTION("it is still there") {
     f.list({object("a", "u1", 10)}, 12);
     CHECK(f.take().empty());
-    SECTION("and what the watch tells after it is older") {
+    SECTION("and later watch events are older") {
       f.cache.pods.upsert(object("b", "u2", 14));
       CHECK(f.version("b") == "15");
       f.cache.pods.upsert(object("b", "u2", 16));
       CHECK(f.version("b") == "16");
     }
-    SECTION("until the watch tells that it went") {
+    SECTION("until the watch reports its deletion") {
       f.cache.pods.remove(object("b", "u2", 17));
       CHECK(f.version("b").empty());
     }
@@ -289,7 +288,7 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
     }
   }
   // The newest remaining object gives no hint of the deletion.
-  SECTION("a list that is newer knows that it went") {
+  SECTION("a newer list shows its deletion") {
     f.list({object("a", "u1", 10)}, 16);
     CHECK(f.take() == Changes{"b#u2@15 > -"});
     SECTION("and an answer to a write that is older than the list comes late") {
@@ -299,7 +298,7 @@ TEST_CASE("a list whose answer is late takes nothing away that was written after
 }
 
 // A delayed watch delivers the object as it was before the write, long after its deletion is known.
-TEST_CASE("what is not found any more does not come back as it was before a write of ours") {
+TEST_CASE("an object that is not found any more is not restored as it was before an own write") {
   Fixture f;
   f.list({object("a", "u1", 10)}, 10);
   CHECK(f.cache.pods.applyWrite(object("a", "u1", 15)));
@@ -307,19 +306,19 @@ TEST_CASE("what is not found any more does not come back as it was before a writ
   f.take();
   f.cache.pods.upsert(object("a", "u1", 12));
   CHECK(f.take().empty());
-  SECTION("an older list does not bring it back either, nor the watch from there on") {
+  SECTION("an older list does not restore it either, nor does the watch from there on") {
     f.list({object("a", "u1", 12)}, 12);
     f.cache.pods.upsert(object("a", "u1", 14));
     CHECK(f.take().empty());
     f.list({object("a", "u1", 14)}, 15);
     CHECK(f.take() == Changes{"- > a#u1@14"});
   }
-  SECTION("it was there all the time: how it was written counts") {
+  SECTION("it existed all the time: the written version counts") {
     // Its type may have been temporarily not served: no further event may ever come.
     f.cache.pods.upsert(object("a", "u1", 15));
     CHECK(f.take() == Changes{"- > a#u1@15"});
   }
-  SECTION("another of its name is another") {
+  SECTION("another object of its name is another one") {
     f.cache.pods.upsert(object("a", "u2", 14));
     CHECK(f.take() == Changes{"- > a#u2@14"});
   }
@@ -328,7 +327,7 @@ TEST_CASE("what is not found any more does not come back as it was before a writ
     f.list({object("a", "u1", 12)}, 14);
     CHECK(f.version("a") == "12");
   }
-  SECTION("its deletion is told in the end") {
+  SECTION("its deletion is reported in the end") {
     f.cache.pods.remove(object("a", "u1", 16));
     CHECK(f.take().empty());
   }
@@ -347,7 +346,7 @@ TEST_CASE("versions that are no numbers are left to the watch") {
   CHECK(f.version("a") == "z");
 }
 
-TEST_CASE("a queue's status is taken over, and makes no decision stale") {
+TEST_CASE("a queue's status is taken over and makes no decision stale") {
   Quiet lines;
   kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
   int stale = 0;
@@ -372,7 +371,7 @@ TEST_CASE("a queue's status is taken over, and makes no decision stale") {
   CHECK(stale == 3);
 }
 
-TEST_CASE("namespaces come into the snapshot, and only their labels count") {
+TEST_CASE("namespaces are in the snapshot and only their labels count") {
   Quiet lines;
   kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
   int stale = 0;

@@ -9,7 +9,7 @@ using namespace trainyard;
 using base::ErrorCode;
 using codec::WatchEventType;
 
-TEST_CASE("status objects become errors whose code says what to do") {
+TEST_CASE("status objects become errors whose code states the reaction") {
   const auto codeOf = [](int status, const std::string& reason) {
     const std::string body = R"({"kind":"Status","code":)" + std::to_string(status) + R"(,"reason":")" +
                              reason + R"(","message":"m"})";
@@ -31,7 +31,7 @@ TEST_CASE("status objects become errors whose code says what to do") {
   CHECK(codeOf(504, "Timeout") == ErrorCode::kOutcomeUnknown);
 }
 
-TEST_CASE("an error names the request, the reason and the fields at fault") {
+TEST_CASE("an error names the request and the reason and the fields at fault") {
   const std::string body =
       R"({"kind":"Status","code":422,"reason":"Invalid","message":"Pod \"p\" is invalid",)"
       R"("details":{"causes":[{"reason":"FieldValueInvalid","message":"must be positive","field":"spec.x"}]}})";
@@ -41,7 +41,7 @@ TEST_CASE("an error names the request, the reason and the fields at fault") {
         "POST /api/v1/namespaces/ml/pods: 422 Invalid: Pod \"p\" is invalid; spec.x: must be positive");
 }
 
-TEST_CASE("what is too large to be stored is refused, whatever the code says") {
+TEST_CASE("an object that is too large to be stored is refused with any code") {
   const std::string body = R"({"kind":"Status","code":500,"message":"etcdserver: request is too large"})";
   const base::Error error = codec::errorFromAnswer(500, body, "PATCH /x");
   CHECK(error.code == ErrorCode::kInvalid);
@@ -50,7 +50,7 @@ TEST_CASE("what is too large to be stored is refused, whatever the code says") {
       codec::isTooLargeError(codec::errorFromAnswer(422, R"({"kind":"Status","code":422})", "PATCH /x")));
 }
 
-TEST_CASE("an answer that is no Status is quoted, shortened") {
+TEST_CASE("an answer that is no Status is quoted and shortened") {
   const base::Error error = codec::errorFromAnswer(502, std::string(5000, 'x'), "GET /x");
   CHECK(error.code == ErrorCode::kOutcomeUnknown);
   CHECK(error.message.size() < 400);
@@ -85,7 +85,7 @@ TEST_CASE("empty lists are written in two ways") {
   }
 }
 
-TEST_CASE("what is no list is refused") {
+TEST_CASE("text that is no list is refused") {
   const std::string deep = std::string(20'000, '[') + std::string(20'000, ']');
   for (const std::string& body :
        {std::string(), std::string("<html>"), std::string("{"), std::string(R"({"items":[]})"),
@@ -100,7 +100,7 @@ TEST_CASE("what is no list is refused") {
   }
 }
 
-TEST_CASE("an object nested deeply by its author passes through") {
+TEST_CASE("an object nested deeply by its author is accepted") {
   const std::string deep = R"({"a":)" + std::string(9'000, '[') + std::string(9'000, ']') + "}";
   const auto list = codec::decodeList(R"({"metadata":{"resourceVersion":"1"},"items":[)" + deep + "]}");
   REQUIRE(list);
@@ -129,7 +129,7 @@ TEST_CASE("watch events") {
   CHECK(error->status->code == 410);
 }
 
-TEST_CASE("what is no watch event is refused") {
+TEST_CASE("a line that is no watch event is refused") {
   for (const char* line :
        {"", "null", "[]", "{", R"({"type":"ADDED"})", R"({"type":"ADDED","object":null})",
         R"({"type":"ADDED","object":{"metadata":{}}})", R"({"type":"SENT","object":{}})", R"({"object":{}})",
@@ -149,7 +149,7 @@ TEST_CASE("depth and size are bounded before a tree is built") {
   CHECK(codec::checkJsonLimits(R"(["\"[[[["])", {.maxDepth = 1}));
 }
 
-TEST_CASE("delete options say what was asked for and no more") {
+TEST_CASE("delete options have what was requested and no more") {
   CHECK(codec::encode({}) == R"({"apiVersion":"v1","kind":"DeleteOptions"})");
   CHECK(codec::encode({.uid = "u", .gracePeriodSeconds = 0, .propagationPolicy = "Background"}) ==
         R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"u"},)"

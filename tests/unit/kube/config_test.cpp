@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "paths start from the kubeconfig's folder") {
   CHECK(config->authorization.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a proxy is the cluster's, else the environment's") {
+TEST_CASE_METHOD(Fixture, "a proxy is the cluster's or else the environment's") {
   CHECK(load(writeSimple("    proxy-url: http://p:3128\n", ""))->proxy == "http://p:3128");
   CHECK(load(writeSimple("", ""))->proxy.empty());
   environment["HTTPS_PROXY"] = "http://environment:3128";
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "a proxy is the cluster's, else the environment's") {
   CHECK(load(writeSimple("", ""))->proxy.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "ways to say who we are") {
+TEST_CASE_METHOD(Fixture, "credentials and impersonation of a user are read") {
   CHECK(load(writeSimple("", "    token: 12345\n"))->authorization == "Bearer 12345");
   CHECK(load(writeSimple("", "    username: ann\n    password: p:w\n"))->authorization ==
         "Basic YW5uOnA6dw==");
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(Fixture, "an exec plug-in") {
       R"("cluster":{"server":"https://10.0.0.1:6443","certificate-authority-data":"Q0E="}}})");
 }
 
-TEST_CASE_METHOD(Fixture, "what cannot be used is named by file and key") {
+TEST_CASE_METHOD(Fixture, "an unusable value is named by file and key") {
   CHECK(problem("    certificate-authority: nowhere\n", "") ==
         ": cluster k: certificate-authority: " + (folder / "nowhere").string() +
             ": cannot be read (No such file or directory)");
@@ -210,7 +210,7 @@ TEST_CASE_METHOD(Fixture, "references that lead nowhere are named") {
         (folder / "absent").string() + ": cannot be read (No such file or directory)");
 }
 
-TEST_CASE_METHOD(Fixture, "a server below a path, another context") {
+TEST_CASE_METHOD(Fixture, "a server below a path and another context") {
   const std::string path =
       write("config",
             "current-context: a\n"
@@ -223,7 +223,7 @@ TEST_CASE_METHOD(Fixture, "a server below a path, another context") {
   CHECK(load(path, "b")->server == "http://localhost:8001");
 }
 
-TEST_CASE_METHOD(Fixture, "of several files the first wins, name by name") {
+TEST_CASE_METHOD(Fixture, "several files are merged name by name and the first wins") {
   write("one/ca.crt", "CA1");
   write("two/ca.crt", "CA2");
   const std::string one =

@@ -141,7 +141,7 @@ TEST_CASE("A rotated client certificate is used for later requests") {
   CHECK(fixture.whoAmI(true) == R"({"who":"second"})");
 }
 
-TEST_CASE("A rotated CA is trusted, and files that cannot be used change nothing") {
+TEST_CASE("A rotated CA is trusted and files that cannot be used change nothing") {
   Fixture fixture;
   const Pki renewed("renewed CA");
   fixture.secret.publish("", fixture.pki.issue("second"));

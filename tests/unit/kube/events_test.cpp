@@ -54,7 +54,7 @@ TEST_CASE_METHOD(Fixture, "one occurrence is one POST with everything the API wa
   CHECK(http.sent.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "the second occurrence begins a series, later ones only count") {
+TEST_CASE_METHOD(Fixture, "the second occurrence begins a series and later ones only count") {
   waiting();
   loop.runFor(1s);
   waiting();
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Fixture, "the second occurrence begins a series, later ones onl
   CHECK(last().body.find("series") == std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "a series that goes on is written every half hour") {
+TEST_CASE_METHOD(Fixture, "a series that continues is written every half hour") {
   for (int minute = 0; minute < 120; ++minute) {
     waiting();
     loop.runFor(1min);
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(Fixture, "a series that goes on is written every half hour") {
   CHECK(http.sent.size() <= 6);
 }
 
-TEST_CASE_METHOD(Fixture, "other reasons, types, actions, notes and objects are other events") {
+TEST_CASE_METHOD(Fixture, "events with another reason or type or action or note or object are other events") {
   waiting();
   waiting("needs 3 nodes");
   loop.runFor(1s);
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Fixture, "other reasons, types, actions, notes and objects are 
   CHECK(names.size() == 6);
 }
 
-TEST_CASE_METHOD(Fixture, "a series whose object is gone begins a new object with its count") {
+TEST_CASE_METHOD(Fixture, "a series whose object was deleted begins a new object with its count") {
   waiting();
   loop.runFor(1s);
   http.script = {refusal(404, "NotFound")};
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "a series whose object is gone begins a new object wit
   CHECK(last().body.find(R"("series":{"count":2,)") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "failures are tried twelve times, ten seconds apart") {
+TEST_CASE_METHOD(Fixture, "failures are tried twelve times and ten seconds apart") {
   http.otherwise = [](const net::HttpRequest&) { return broken(ErrorCode::kOutcomeUnknown); };
   waiting();
   loop.runFor(1h);
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "an event that arrived although its answer was lost is
   CHECK(last().method == net::Method::kPatch);
 }
 
-TEST_CASE_METHOD(Fixture, "what the server will never take is dropped") {
+TEST_CASE_METHOD(Fixture, "an event that the server never accepts is dropped") {
   for (const int code : {400, 403, 404, 422}) {
     http.sent.clear();
     http.script = {refusal(code, "x")};
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(Fixture, "the queue is bounded") {
   CHECK(logLines.count("events are being dropped") == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "texts are cut to what the API takes, not inside a character") {
+TEST_CASE_METHOD(Fixture, "texts are cut to what the API accepts and not inside a character") {
   recorder.record(job, EventType::kNormal, std::string(300, 'r'), std::string(300, 'a'),
                   std::string(1023, 'n') + "üü");
   loop.runFor(1s);

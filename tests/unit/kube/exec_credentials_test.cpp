@@ -86,7 +86,7 @@ std::string credential(const std::string& status) {
          status + "}'\n";
 }
 
-TEST_CASE_METHOD(Fixture, "a plug-in gets its arguments and environment, its token is kept") {
+TEST_CASE_METHOD(Fixture, "a plug-in gets its arguments and environment and its token is cached") {
   use("cat <<EOF\n{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\","
       "\"status\":{\"token\":\"$1-$EXTRA-$KUBERNETES_EXEC_INFO\"}}\nEOF\n");
   CHECK(ask() == std::string("Bearer one-two-INFO"));
@@ -111,7 +111,7 @@ TEST_CASE_METHOD(Fixture, "a token serves until it expires") {
   CHECK(runs() == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "callers that come while it runs share one run") {
+TEST_CASE_METHOD(Fixture, "callers during a run share that run") {
   use("sleep 0.2\n" + credential(R"({"token":"t"})"));
   std::promise<void> all;
   int answered = 0;
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "callers that come while it runs share one run") {
   CHECK(runs() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a failing plug-in is told of, and not started for every request") {
+TEST_CASE_METHOD(Fixture, "a failing plug-in is reported and not started for every request") {
   use("echo broken >&2\nexit 3\n", "install it so");
   const auto answer = ask();
   REQUIRE_FALSE(answer);
@@ -169,8 +169,7 @@ TEST_CASE_METHOD(Fixture, "destroying the source ends a running plug-in") {
   CHECK(::kill(pid, 0) != 0);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "programs that cannot run, take too long, write too much or leave children behind") {
+TEST_CASE_METHOD(Fixture, "programs that cannot run or hang or write too much or leave children behind") {
   const std::stop_token none;
   const auto problem = [&](ChildProcess child) {
     const auto output = runChild(child, none);

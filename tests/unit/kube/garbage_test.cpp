@@ -28,7 +28,7 @@ std::string spoil(std::string text, base::Rng& rng) {
   return text;
 }
 
-TEST_CASE("spoilt texts are read or refused, and what is read can be written again") {
+TEST_CASE("spoilt texts are read or refused and what is read can be written again") {
   const std::string list =
       R"({"kind":"PodList","metadata":{"resourceVersion":"12","continue":"a\u00e9"},"items":[{"a":[1,2.5e3,null]},)"
       R"({"metadata":{"name":"b","x":"\"]}\\"}}]})";

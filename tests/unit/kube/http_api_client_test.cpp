@@ -40,7 +40,7 @@ std::string header(const net::HttpRequest& request, std::string_view name) {
   return "";
 }
 
-TEST_CASE_METHOD(Fixture, "requests carry path, query, headers and body") {
+TEST_CASE_METHOD(Fixture, "requests carry path and query and headers and body") {
   options.pathPrefix = "/k8s/c1";
   options.headers = {{"Impersonate-User", "ann"}};
   client().patch(PatchType::kStrategicMerge, kPods.object("ml", "a-worker-0", "status"), "{\"x\":1}", keep(),
@@ -78,7 +78,7 @@ TEST_CASE_METHOD(Fixture, "an answer other than 2xx is an error made from its St
   CHECK(answers[1]->body == "{\"a\":1}");
 }
 
-TEST_CASE_METHOD(Fixture, "429 with Retry-After is waited for, ten times at most") {
+TEST_CASE_METHOD(Fixture, "429 with Retry-After is repeated after that time and at most ten times") {
   http.otherwise = [](const net::HttpRequest&) {
     return refusal(429, "TooManyRequests", {{"Retry-After", "2"}});
   };
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Fixture, "429 with Retry-After is waited for, ten times at most
   }
 }
 
-TEST_CASE_METHOD(Fixture, "429 without Retry-After goes to the caller") {
+TEST_CASE_METHOD(Fixture, "429 without Retry-After is returned to the caller") {
   http.script = {refusal(429, "TooManyRequests")};
   client().create("/x", "{}", keep());
   loop.runFor(1min);
@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "a write is repeated only when it surely did not arriv
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a read is repeated with growing delays, five tries in all") {
+TEST_CASE_METHOD(Fixture, "a read is repeated with growing delays and five tries in all") {
   http.otherwise = [](const net::HttpRequest&) { return broken(ErrorCode::kOutcomeUnknown); };
   client().get("/x", keep());
   loop.runFor(1min);
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(Fixture, "a read survives 5xx answers") {
   CHECK(http.sent[2].at - http.sent[1].at >= 3s);
 }
 
-TEST_CASE_METHOD(Fixture, "one try only where the caller asks for it") {
+TEST_CASE_METHOD(Fixture, "the caller can request one try only") {
   options.maxAttempts = 1;
   http.script = {broken(ErrorCode::kUnavailable)};
   client().get("/x", keep());
@@ -185,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "401 reloads the token once") {
   std::remove(path.c_str());
 }
 
-TEST_CASE_METHOD(Fixture, "a rotated token is seen within a minute, a vanished file tolerated") {
+TEST_CASE_METHOD(Fixture, "a rotated token is used within a minute and a vanished file is tolerated") {
   const std::string path = "/tmp/trainyard-token-rotation-test";
   credentials = makeTokenFileCredentials(path, loop, log);
   http.otherwise = [](const net::HttpRequest&) { return answer(200); };
@@ -223,7 +223,7 @@ TEST_CASE_METHOD(Fixture, "a token file that would forge a header is refused") {
   std::remove(path.c_str());
 }
 
-TEST_CASE_METHOD(Fixture, "the token bucket spaces requests, first come first served") {
+TEST_CASE_METHOD(Fixture, "the token bucket spaces requests in order of arrival") {
   options.rateLimit = {.perSecond = 10, .burst = 3};
   http.otherwise = [](const net::HttpRequest&) { return answer(200); };
   for (int i = 0; i < 8; ++i) client().get("/" + std::to_string(i), keep());
@@ -260,7 +260,7 @@ TEST_CASE_METHOD(Fixture, "the write guard is asked at the last moment") {
   CHECK(http.sent.size() == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "a review writes nothing: whoever does not lead may ask, and ask again") {
+TEST_CASE_METHOD(Fixture, "a review writes nothing and may be sent and repeated without leadership") {
   http.script = {broken(ErrorCode::kOutcomeUnknown), answer(500), answer(201)};
   client().guardWrites([] { return false; });
   client().request({.method = net::Method::kPost, .path = "/review", .body = "{}", .review = true}, keep());
@@ -279,7 +279,7 @@ TEST_CASE_METHOD(Fixture, "each warning of the server is logged once") {
   CHECK(logLines.count("old API") == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a destroyed client calls nobody back") {
+TEST_CASE_METHOD(Fixture, "a destroyed client calls no callback") {
   http.script = {answer(200)};
   client().get("/1", keep());
   bool ended = false;
@@ -294,7 +294,7 @@ TEST_CASE_METHOD(Fixture, "a destroyed client calls nobody back") {
   CHECK_FALSE(ended);
 }
 
-TEST_CASE_METHOD(Fixture, "watches deliver lines, then their end") {
+TEST_CASE_METHOD(Fixture, "watches deliver lines and then their end") {
   std::vector<std::string> lines;
   std::vector<base::Result<void>> ends;
   const auto open = [&] {

@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "the first candidate creates the Lease and renews it")
   CHECK(gets == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a second candidate waits, and takes over when the leader falls silent") {
+TEST_CASE_METHOD(Fixture, "a second candidate waits and takes over when the leader is cut off") {
   a.election->start();
   loop.runFor(1s);
   b.election->start();
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(Fixture, "a second candidate waits, and takes over when the lea
   CHECK(a.started.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "two never lead at the same time, whatever fails") {
+TEST_CASE_METHOD(Fixture, "two candidates never lead at the same time under any fault") {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     base::VirtualLoop loop2;
     Server one;
@@ -225,7 +225,7 @@ class PausedLoop final : public base::Executor {
   base::VirtualLoop& inner_;
 };
 
-TEST_CASE_METHOD(Fixture, "a paused leader finds its claim void before any timer ran") {
+TEST_CASE_METHOD(Fixture, "a paused leader finds its lease expired before any timer ran") {
   PausedLoop own(loop);
   int stops = 0;
   LeaderElection election({.identity = "p"}, a.api, own, base::Rng(1), a.log,
@@ -252,7 +252,7 @@ TEST_CASE_METHOD(Fixture, "a paused leader finds its claim void before any timer
   CHECK(server.version <= before + 1);
 }
 
-TEST_CASE_METHOD(Fixture, "others' clocks are not believed") {
+TEST_CASE_METHOD(Fixture, "clocks of other processes are not trusted") {
   const std::string times = GENERATE("1970-01-01T00:00:00.000000Z", "2199-01-01T00:00:00.000000Z");
   server.put(codec::encodeNewLease("trainyard-system", "trainyard-operator",
                                    {.holderIdentity = "x",
@@ -267,7 +267,7 @@ TEST_CASE_METHOD(Fixture, "others' clocks are not believed") {
   CHECK(a.started == std::vector<std::int64_t>{5});
 }
 
-TEST_CASE_METHOD(Fixture, "the holder's own duration counts, not ours") {
+TEST_CASE_METHOD(Fixture, "the holder's own duration counts and not ours") {
   server.put(
       codec::encodeNewLease("trainyard-system", "trainyard-operator",
                             {.holderIdentity = "x", .leaseDurationSeconds = 30, .leaseTransitions = 4}));
@@ -296,13 +296,12 @@ TEST_CASE_METHOD(Fixture, "a released Lease is taken without waiting") {
   CHECK(b.started == std::vector<std::int64_t>{1});
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "release is finished also when the server is away, and leaves others' Leases alone") {
+TEST_CASE_METHOD(Fixture, "release completes also without the server and leaves foreign Leases alone") {
   a.election->start();
   loop.runFor(5s);
   int done = 0;
-  SECTION("server away") { a.cutOff = true; }
-  SECTION("someone else holds it") {
+  SECTION("the server is unreachable") { a.cutOff = true; }
+  SECTION("another process holds it") {
     server.put(
         codec::encodeNewLease("trainyard-system", "trainyard-operator",
                               {.holderIdentity = "x", .leaseDurationSeconds = 10, .leaseTransitions = 9}));
@@ -328,7 +327,7 @@ TEST_CASE_METHOD(Fixture, "a candidate releases at once") {
   CHECK(a.election->isLeader());
 }
 
-TEST_CASE_METHOD(Fixture, "a leader that meets another holder stops at once") {
+TEST_CASE_METHOD(Fixture, "a leader that finds another holder resigns at once") {
   a.election->start();
   loop.runFor(5s);
   server.put(
@@ -339,7 +338,7 @@ TEST_CASE_METHOD(Fixture, "a leader that meets another holder stops at once") {
   CHECK(loop.now() - stolen <= 2s);
 }
 
-TEST_CASE_METHOD(Fixture, "a renewal of unknown outcome is found out, leadership goes on") {
+TEST_CASE_METHOD(Fixture, "a renewal of unknown outcome is resolved and leadership continues") {
   a.election->start();
   loop.runFor(5s);
   a.loseAnswers = true;
@@ -350,7 +349,7 @@ TEST_CASE_METHOD(Fixture, "a renewal of unknown outcome is found out, leadership
   CHECK(a.election->isLeader());
 }
 
-TEST_CASE_METHOD(Fixture, "a foreign write to the Lease costs one conflict, not the leadership") {
+TEST_CASE_METHOD(Fixture, "a foreign write to the Lease costs one conflict and not the leadership") {
   a.election->start();
   loop.runFor(5s);
   server.put(server.text);  // another resourceVersion
@@ -358,7 +357,7 @@ TEST_CASE_METHOD(Fixture, "a foreign write to the Lease costs one conflict, not 
   CHECK(a.stopped.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a leader makes a deleted Lease anew with its term") {
+TEST_CASE_METHOD(Fixture, "a leader creates a deleted Lease again with its term") {
   server.put(codec::encodeNewLease("trainyard-system", "trainyard-operator", {.leaseTransitions = 6}));
   a.election->start();
   loop.runFor(5s);
@@ -369,7 +368,7 @@ TEST_CASE_METHOD(Fixture, "a leader makes a deleted Lease anew with its term") {
   CHECK(server.record().leaseTransitions == 7);
 }
 
-TEST_CASE("what others keep in the Lease stays") {
+TEST_CASE("foreign fields of the Lease are retained") {
   const auto lease = codec::decodeLease(
       R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"n","labels":{"a":"b"},)"
       R"("resourceVersion":"3"},"spec":{"strategy":"OldestEmulationVersion","holderIdentity":"x"}})");

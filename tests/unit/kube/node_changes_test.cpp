@@ -5,7 +5,7 @@
 namespace trainyard::kube {
 namespace {
 
-TEST_CASE("that a node is away for another time is a change, though it was missed that it came back") {
+TEST_CASE("a second absence of a node is a change even if its return was missed") {
   model::Node before;
   before.ready = false;
   before.readyChanged = base::WallTime(std::chrono::seconds(100));

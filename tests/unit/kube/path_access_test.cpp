@@ -40,14 +40,14 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "who may get the path is let in, others are told apart") {
+TEST_CASE_METHOD(Fixture, "a client that may get the path is accepted and others are distinguished") {
   CHECK(ask("prometheus-token"));
   CHECK(ask("ann-token").error().code == ErrorCode::kForbidden);
   CHECK_THAT(ask("ann-token").error().message, Catch::Contains("ann may not get /metrics"));
   CHECK(ask("forged").error().code == ErrorCode::kUnauthorized);
 }
 
-TEST_CASE_METHOD(Fixture, "a yes holds for minutes, a no for seconds") {
+TEST_CASE_METHOD(Fixture, "a permission is cached for minutes and a refusal for seconds") {
   CHECK(ask("prometheus-token"));
   CHECK(access.remembered("prometheus-token")->has_value());
   CHECK_FALSE(ask("ann-token"));
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "a yes holds for minutes, a no for seconds") {
   CHECK(ask("prometheus-token").error().code == ErrorCode::kForbidden);
 }
 
-TEST_CASE_METHOD(Fixture, "what cannot be asked is no yes, and nobody's fault") {
+TEST_CASE_METHOD(Fixture, "a failed review is no permission and is reported as unavailable") {
   for (const char* path : {"tokenreviews", "subjectaccessreviews"}) {
     // The API server refuses this program, not the owner of the token.
     for (const ErrorCode code : {ErrorCode::kUnavailable, ErrorCode::kForbidden, ErrorCode::kUnauthorized}) {
@@ -89,8 +89,7 @@ TEST_CASE_METHOD(Fixture, "many with one token ask once") {
   CHECK(api.tokens == 1);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "a rush of wrong tokens is asked about slowly, and who was good does not wait for it") {
+TEST_CASE_METHOD(Fixture, "many wrong tokens are reviewed slowly and a known token does not wait for them") {
   CHECK(ask("prometheus-token"));
   loop.runFor(PathAccess::kYesLives);
   verdicts.clear();
@@ -109,7 +108,7 @@ TEST_CASE_METHOD(Fixture,
         PathAccess::kUnknownTokenRate.burst + PathAccess::kUnknownTokenRate.perSecond + 1);
 }
 
-TEST_CASE_METHOD(Fixture, "who has gone before his turn comes is not asked about") {
+TEST_CASE_METHOD(Fixture, "a client that left before its review is not reviewed") {
   for (int i = 0; i < PathAccess::kUnknownTokenRate.burst; ++i) begin("forged-" + std::to_string(i));
   for (int i = 0; i < 10; ++i) begin("left-" + std::to_string(i), true);
   loop.runFor(std::chrono::minutes(1));
@@ -117,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "who has gone before his turn comes is not asked about
   CHECK(verdicts.size() == static_cast<std::size_t>(PathAccess::kUnknownTokenRate.burst));
 }
 
-TEST_CASE_METHOD(Fixture, "an API server that says nothing keeps nobody waiting") {
+TEST_CASE_METHOD(Fixture, "an API server that does not answer makes no client wait for ever") {
   struct Silent final : ApiClient {
     void request(ApiRequest, ApiCallback done) override { kept.push_back(std::move(done)); }
     std::unique_ptr<net::StreamHandle> watch(ApiRequest, std::function<void(std::string)>,
@@ -136,7 +135,7 @@ TEST_CASE_METHOD(Fixture, "an API server that says nothing keeps nobody waiting"
   CHECK(silent.kept.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "wrong tokens push out one another, not one that is good") {
+TEST_CASE_METHOD(Fixture, "wrong tokens push out one another and not a good one") {
   CHECK(ask("prometheus-token"));
   for (std::size_t i = 0; i < 2 * PathAccess::kMaxTokens; ++i) {
     begin("forged-" + std::to_string(i));
@@ -147,7 +146,7 @@ TEST_CASE_METHOD(Fixture, "wrong tokens push out one another, not one that is go
   CHECK(api.tokens == asked);
 }
 
-TEST_CASE_METHOD(Fixture, "a good token that is shown seldom stays, however many wrong ones come") {
+TEST_CASE_METHOD(Fixture, "a good token that is used rarely stays cached among many wrong ones") {
   for (int scrape = 0; scrape < 5; ++scrape) {
     std::optional<PathAccess::Verdict> verdict;
     access.check(

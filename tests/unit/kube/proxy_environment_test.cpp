@@ -33,7 +33,7 @@ TEST_CASE("the environment's proxy is that of the server's scheme") {
   CHECK(proxyFor(server, {{"HTTPS_PROXY", "socks5://p:1080"}}) == "socks5://p:1080");
 }
 
-TEST_CASE("what lies on this machine is asked directly") {
+TEST_CASE("servers on this machine are contacted directly") {
   for (const char* server : {"https://localhost:6443", "https://LOCALHOST", "https://127.0.0.1:6443",
                              "https://127.8.9.1", "https://[::1]:6443"}) {
     INFO(server);
@@ -56,7 +56,7 @@ TEST_CASE("NO_PROXY names domains") {
   CHECK_FALSE(isDirect(", ,", "https://api.example.com"));
 }
 
-TEST_CASE("NO_PROXY names addresses, ranges and ports") {
+TEST_CASE("NO_PROXY names addresses and ranges and ports") {
   CHECK(isDirect("10.0.0.1", "https://10.0.0.1:6443"));
   CHECK_FALSE(isDirect("10.0.0.1", "https://10.0.0.11:6443"));
   CHECK(isDirect("10.96.0.0/12", "https://10.111.255.255:443"));

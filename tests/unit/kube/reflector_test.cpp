@@ -81,7 +81,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "lists in pages, then watches from the list's version") {
+TEST_CASE_METHOD(Fixture, "it lists in pages and then watches from the list's version") {
   http.script = {listOf({"a", "b"}, 10, "t1"), listOf({"c"}, 10)};
   CHECK_FALSE(reflector->synced());
   reflector->start();
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "a watch is long only where the one before it had a bo
   CHECK(http.sent.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "the silence of a quiet kind is no failure") {
+TEST_CASE_METHOD(Fixture, "the silence of a kind without changes is no failure") {
   settle();
   http.lastStream().line(event("BOOKMARK", "", 40));
   http.lastStream().end(answer(200));
@@ -164,7 +164,7 @@ TEST_CASE_METHOD(Fixture, "silence beyond a watch's planned end is a failure") {
   CHECK(logLines.count("watch failed") == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "events reach the sink, bookmarks only move the version") {
+TEST_CASE_METHOD(Fixture, "events reach the sink and bookmarks only move the version") {
   settle();
   loop.runFor(5s);
   http.lastStream().line(event("ADDED", "b", 11));
@@ -258,7 +258,7 @@ TEST_CASE_METHOD(Fixture, "410 after an outage lists without the delay that the 
   CHECK(loop.now() - again >= 6s);
 }
 
-TEST_CASE_METHOD(Fixture, "410 on a page starts the list over, in one piece") {
+TEST_CASE_METHOD(Fixture, "410 on a page starts the list over in one piece") {
   http.script = {listOf({"a", "b"}, 10, "t1"), refusal(410, "Expired"), listOf({"a", "c"}, 20)};
   reflector->start();
   loop.runFor(10ms);
@@ -268,7 +268,7 @@ TEST_CASE_METHOD(Fixture, "410 on a page starts the list over, in one piece") {
   CHECK(watchesFrom(20));
 }
 
-TEST_CASE_METHOD(Fixture, "the list in one piece is tried once only, then it goes in pages again") {
+TEST_CASE_METHOD(Fixture, "the list in one piece is tried only once and then in pages again") {
   http.script = {listOf({"a", "b"}, 10, "t1"), refusal(410, "Expired"), broken(ErrorCode::kTooLarge),
                  listOf({"a", "b"}, 20, "t2"), listOf({"c"}, 20)};
   reflector->start();
@@ -306,7 +306,7 @@ struct LargeObjects {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "pages shrink until they can be taken, and nothing is listed twice") {
+TEST_CASE_METHOD(Fixture, "pages shrink until they can be read and nothing is listed twice") {
   LargeObjects server{200, 1'400'000};
   http.otherwise = [&](const net::HttpRequest& request) { return server(request); };
   reflector = std::make_unique<Reflector>(ReflectorOptions{.type = kPods, .pageSize = 500}, api, loop,
@@ -396,7 +396,7 @@ TEST_CASE_METHOD(Fixture, "429 and lost connections keep the version") {
   CHECK(http.sent.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "watches that keep failing make it list again") {
+TEST_CASE_METHOD(Fixture, "watches that fail repeatedly cause another list") {
   settle();
   http.script = {listOf({"b"}, 60)};
   while (sink.calls.empty()) {
@@ -410,7 +410,7 @@ TEST_CASE_METHOD(Fixture, "watches that keep failing make it list again") {
   CHECK(http.streams.size() == 6);
 }
 
-TEST_CASE_METHOD(Fixture, "a watch that worked until it broke is resumed soon, however often that happens") {
+TEST_CASE_METHOD(Fixture, "a watch that worked until it broke is resumed soon any number of times") {
   settle();
   for (int i = 0; i < 12; ++i) {
     const auto before = http.streams.size();
@@ -430,7 +430,7 @@ TEST_CASE_METHOD(Fixture, "a refused watch lists again") {
   CHECK(sink.calls == std::vector<std::string>{"replace b"});
 }
 
-TEST_CASE_METHOD(Fixture, "a line that cannot be read lists again, and nothing of it reaches the sink") {
+TEST_CASE_METHOD(Fixture, "a line that cannot be read causes another list and does not reach the sink") {
   settle();
   http.script = {listOf({"b"}, 60)};
   const std::string bad =
@@ -444,7 +444,7 @@ TEST_CASE_METHOD(Fixture, "a line that cannot be read lists again, and nothing o
   CHECK(watchesFrom(60));
 }
 
-TEST_CASE_METHOD(Fixture, "stop silences everything") {
+TEST_CASE_METHOD(Fixture, "stop ends all calls and requests") {
   SECTION("before the list is answered") {
     http.script = {listOf({"a"}, 10)};
     reflector->start();
@@ -470,7 +470,7 @@ TEST_CASE_METHOD(Fixture, "stop silences everything") {
     loop.runFor(10min);
     CHECK(http.streams.empty());
   }
-  SECTION("and start begins anew") {
+  SECTION("and start begins again") {
     settle();
     reflector->stop();
     http.script = {listOf({"c"}, 70)};
@@ -481,7 +481,7 @@ TEST_CASE_METHOD(Fixture, "stop silences everything") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "runs of one seed are equal, of two seeds differ") {
+TEST_CASE_METHOD(Fixture, "runs of one seed are equal and of two seeds differ") {
   Backoff a({}, base::Rng(1));
   Backoff b({}, base::Rng(1));
   Backoff c({}, base::Rng(2));

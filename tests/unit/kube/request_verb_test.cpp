@@ -5,7 +5,7 @@
 namespace trainyard::kube {
 namespace {
 
-TEST_CASE("Requests are called by the verbs of RBAC") {
+TEST_CASE("Requests have the verbs of RBAC") {
   const auto verb = [](net::Method method, const char* path) {
     return verbOf(ApiRequest{.method = method, .path = path});
   };

@@ -55,7 +55,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("HTTP's form of times is read, and nothing else") {
+TEST_CASE("HTTP's form of times is read and nothing else") {
   CHECK(parseHttpDate("Sat, 28 Nov 2026 02:43:03 GMT") == *base::parseTime("2026-11-28T02:43:03Z"));
   CHECK_FALSE(parseHttpDate(""));
   CHECK_FALSE(parseHttpDate("Sat, 31 Feb 2026 02:43:03 GMT"));
@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Fixture, "one server among several that has a wrong clock does 
   CHECK(std::chrono::abs(error()) <= 1s);
 }
 
-TEST_CASE_METHOD(Fixture, "an answer that took long says nothing") {
+TEST_CASE_METHOD(Fixture, "a slow answer does not set the clock") {
   machine.ahead = 300s;
   const base::Instant sent = machine.now();
   machine.loop.runFor(10s);

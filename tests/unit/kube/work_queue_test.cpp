@@ -31,7 +31,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a waiting key is one, however often it is added") {
+TEST_CASE_METHOD(Fixture, "a waiting key counts once after any number of additions") {
   const auto queue = make();
   for (int i = 0; i < 3; ++i) queue->add("a");
   queue->add("b");
@@ -45,7 +45,8 @@ TEST_CASE_METHOD(Fixture, "a waiting key is one, however often it is added") {
   CHECK(queue->processing() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "a key added while it is worked on comes once more, never beside itself") {
+TEST_CASE_METHOD(Fixture,
+                 "a key added while it is processed is processed once more and never twice at once") {
   const auto queue = make({.workers = 4});
   queue->add("a");
   loop.runFor(0s);
@@ -69,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "no more keys at once than workers") {
   CHECK(begun.size() == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "back-off doubles from 5 ms to 1000 s, per key, until forgotten") {
+TEST_CASE_METHOD(Fixture, "back-off doubles per key from 5 ms to 1000 s until it is forgotten") {
   const auto queue = make();
   base::Instant::duration expected = 5ms;
   for (int i = 0; i < 25; ++i) {
@@ -89,7 +90,7 @@ TEST_CASE_METHOD(Fixture, "back-off doubles from 5 ms to 1000 s, per key, until 
   CHECK(loop.now() - asked == 5ms);
 }
 
-TEST_CASE_METHOD(Fixture, "of several delays the earliest counts") {
+TEST_CASE_METHOD(Fixture, "the earliest of several delays counts") {
   const auto queue = make();
   queue->addAfter("a", 10s);
   queue->addAfter("a", 2s);
@@ -103,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "of several delays the earliest counts") {
   CHECK(begun.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "a destroyed queue hands out nothing, late answers are ignored") {
+TEST_CASE_METHOD(Fixture, "a destroyed queue hands out nothing and late answers are ignored") {
   auto queue = make();
   queue->add("a");
   loop.runFor(0s);
@@ -115,7 +116,7 @@ TEST_CASE_METHOD(Fixture, "a destroyed queue hands out nothing, late answers are
   CHECK(begun.size() == 1);
 }
 
-TEST_CASE("no wake-up is lost and no key overlaps itself, whatever the order") {
+TEST_CASE("no wake-up is lost and no key overlaps itself in any order") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     base::VirtualLoop loop;
     base::Rng rng(seed);

@@ -13,7 +13,7 @@ IndexSet setOf(std::vector<int> indices) { return IndexSet(std::move(indices)); 
 
 }  // namespace
 
-TEST_CASE("index sets: written compactly, read back") {
+TEST_CASE("index sets: they are written compactly and read back") {
   CHECK(setOf({3, 0, 1, 2, 7, 7}).str() == "0-3,7");
   CHECK(setOf({}).str().empty());
   CHECK(setOf({5}).str() == "5");

@@ -22,7 +22,7 @@ model::Resources with(std::string_view name, std::int64_t amount) {
 
 }  // namespace
 
-TEST_CASE("resources: sums and differences, per resource") {
+TEST_CASE("resources: sums and differences per resource") {
   model::Resources total = requests(2, 3, 4);
   total.add(requests(1, 1, 1));
   CHECK(total.gpus() == 3);
@@ -35,7 +35,7 @@ TEST_CASE("resources: sums and differences, per resource") {
   CHECK(total.memory.value == -kGi);
 }
 
-TEST_CASE("resources: zeros of extended resources are not kept, so that equal amounts compare equal") {
+TEST_CASE("resources: zeros of extended resources are dropped so that equal amounts compare equal") {
   model::Resources amount = with("a/b", 2);
   amount.subtract(with("a/b", 2));
   CHECK(amount == model::Resources{});
@@ -52,7 +52,7 @@ TEST_CASE("resources: absurd amounts saturate instead of becoming small") {
   CHECK(low.extended("a/b") == std::numeric_limits<std::int64_t>::min());
 }
 
-TEST_CASE("resources: sums of different names keep the order, however the names lie to each other") {
+TEST_CASE("resources: sums of different names stay in order for any order of the names") {
   model::Resources amount;
   for (const char* name : {"d/1", "b/1", "f/1"}) amount.setExtended(name, 1);
   model::Resources more;
@@ -67,7 +67,7 @@ TEST_CASE("resources: sums of different names keep the order, however the names 
         model::Resources::Extended{{"a/1", 2}, {"b/1", 2}, {"d/1", 1}, {"e/1", 2}, {"f/1", 1}, {"g/1", 2}});
 }
 
-TEST_CASE("resources: covers ignores what is not asked for") {
+TEST_CASE("resources: covers ignores what is not requested") {
   model::Resources have = requests(8, 16, 32);
   have.ephemeralStorage.value = -5;
   CHECK(have.covers(requests(8, 16, 32)));
@@ -106,7 +106,7 @@ TEST_CASE("resources: raiseTo takes the larger of each") {
   CHECK(amount.cpu.value == 8000);
 }
 
-TEST_CASE("resources: what counts as GPUs is what the setting names, all of it together") {
+TEST_CASE("resources: GPUs are all resources that the setting names") {
   model::Resources node = with("nvidia.com/gpu", 8);
   node.setExtended("amd.com/gpu", 4);
   node.setExtended("nvidia.com/mig-1g.5gb", 7);

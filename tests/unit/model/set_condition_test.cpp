@@ -8,7 +8,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("a condition's message is cut to what the API server takes, between two characters") {
+TEST_CASE("a condition's message is cut to the API server's limit between two characters") {
   std::vector<model::Condition> conditions;
   const std::string longer = std::string(model::limits::kConditionMessage - 1, 'x') + "é and more";
   model::setCondition(conditions, "Admitted", model::ConditionStatus::kFalse, "InvalidTemplate", longer, {},

@@ -7,7 +7,7 @@
 
 using namespace trainyard::model;  // NOLINT(google-build-using-namespace): test
 
-TEST_CASE("every topology preset goes from zone to node, each level once") {
+TEST_CASE("every topology preset goes from zone to node and has each level once") {
   for (const std::string& name : topologyPresetNames()) {
     INFO(name);
     const auto levels = topologyPreset(name).value();
@@ -29,7 +29,7 @@ TEST_CASE("every topology preset goes from zone to node, each level once") {
   }
 }
 
-TEST_CASE("the default levels are a preset, and an unknown preset is none") {
+TEST_CASE("the default levels are a preset and an unknown preset is none") {
   CHECK(topologyPreset("default") == defaultTopologyLevels());
   CHECK_FALSE(topologyPreset("ethernet"));
   CHECK_FALSE(topologyPreset(""));

@@ -27,7 +27,7 @@ Identity issue(const Identity& by, CertificateRequest request) {
   return *issued;
 }
 
-TEST_CASE("A certificate says what was asked for, and who signed it") {
+TEST_CASE("A certificate has the requested names and validity and names its signer") {
   const Identity ca = authority();
   const base::WallTime from = base::WallTime(1'800'000'000s);
   const Identity leaf = issue(ca, {.commonName = "extender",

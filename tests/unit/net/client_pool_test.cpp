@@ -16,7 +16,7 @@ using base::ErrorCode;
 
 auto threadsOfProcess() { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); }
 
-TEST_CASE("Streams by the hundred are served by the threads that there are") {
+TEST_CASE("Hundreds of streams are served by the existing threads") {
   constexpr std::size_t kStreams = 200;
   std::mutex mutex;
   std::vector<std::shared_ptr<Exchange>> exchanges;
@@ -45,7 +45,7 @@ TEST_CASE("Streams by the hundred are served by the threads that there are") {
   client.loop().run([&] { handles.clear(); });
 }
 
-TEST_CASE("A server that closes after each answer is asked on new connections") {
+TEST_CASE("A server that closes after each answer is contacted on new connections") {
   RawServer server([](RawConnection& connection) {
     const std::string request = connection.readRequest();
     connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
@@ -61,7 +61,7 @@ TEST_CASE("A server that closes after each answer is asked on new connections") 
   CHECK(server.connections() == 20);
 }
 
-TEST_CASE("An answer may come in any pieces, its head too") {
+TEST_CASE("An answer and its head may arrive in any pieces") {
   RawServer server([](RawConnection& connection) {
     connection.readRequest();
     for (const char each : std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n"
@@ -87,7 +87,7 @@ TEST_CASE("An answer that is cut in its head leaves the outcome unknown") {
   CHECK(answer.error().code == ErrorCode::kOutcomeUnknown);
 }
 
-TEST_CASE("A request may take less than the client does, chunked or not") {
+TEST_CASE("A request may have a smaller limit than the client for plain and for chunked answers") {
   const std::string body(2'000, 'x');
   const std::string text =
       GENERATE_COPY("HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\n" + body,

@@ -62,7 +62,7 @@ TEST_CASE("Each line arrives before the next is written") {
   CHECK(log.lineCount() == 20);
 }
 
-TEST_CASE("Lines are whole however the chunks cut them") {
+TEST_CASE("Lines are whole for any cuts into chunks") {
   RawServer server([](RawConnection& connection) {
     connection.readRequest();
     connection.send(kChunkedHead + chunk("al") + chunk("pha\nbeta\r\n\nga") + chunk("mma\n") + chunk("rest") +
@@ -92,7 +92,7 @@ TEST_CASE("A refused stream ends with the status and body of the refusal") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A stream that breaks is told from one that ends") {
+TEST_CASE("A stream that breaks is distinguished from one that ends") {
   RawServer server([](RawConnection& connection) {
     const std::string request = connection.readRequest();
     connection.send(kChunkedHead + chunk("one\n"));
@@ -109,7 +109,7 @@ TEST_CASE("A stream that breaks is told from one that ends") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A stream to nobody is kUnavailable") {
+TEST_CASE("A stream to a closed port is kUnavailable") {
   TestClient client({.url = "http://127.0.0.1:" + std::to_string(unusedPort())});
   StreamLog log;
   auto handle = client.client().stream({.target = "/"}, log.callbacks());
@@ -119,7 +119,7 @@ TEST_CASE("A stream to nobody is kUnavailable") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A silent stream ends after its timeout, counted from the last line") {
+TEST_CASE("A silent stream ends when its timeout has elapsed since the last line") {
   OneStream stream;
   const auto server = startServer(stream.handler());
   TestClient client({.url = urlOf(*server)});
@@ -140,7 +140,7 @@ TEST_CASE("A silent stream ends after its timeout, counted from the last line") 
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A stream without even a head is silent, too") {
+TEST_CASE("A stream without a head counts as silent") {
   RawServer server([](RawConnection& connection) {
     connection.readRequest();
     connection.readToEnd();
@@ -152,7 +152,7 @@ TEST_CASE("A stream without even a head is silent, too") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("Destroying the handle stops the callbacks and closes the connection") {
+TEST_CASE("Destroying the handle ends the callbacks and closes the connection") {
   OneStream stream;
   const auto server = startServer(stream.handler());
   TestClient client({.url = urlOf(*server)});
@@ -225,7 +225,7 @@ TEST_CASE("A line beyond the limit ends the stream") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A loop that does not keep up makes the server wait instead of filling memory") {
+TEST_CASE("A slow loop makes the server wait instead of filling memory") {
   std::atomic<std::size_t> sent = 0;
   const std::string line = std::string(100'000, 'x') + "\n";
   RawServer server([&](RawConnection& connection) {
@@ -252,7 +252,7 @@ TEST_CASE("A loop that does not keep up makes the server wait instead of filling
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("Many streams run at once, beside requests") {
+TEST_CASE("Many streams run at once beside requests") {
   std::mutex mutex;
   std::vector<std::shared_ptr<Exchange>> exchanges;
   const auto server = startServer([&](const ServerRequest& request, std::shared_ptr<Exchange> exchange) {

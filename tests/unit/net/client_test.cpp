@@ -27,7 +27,7 @@ ServerHandler mirror() {
 
 const std::string kEmptyOk = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-TEST_CASE("Method, target, headers and body arrive as given") {
+TEST_CASE("Method and target and headers and body arrive as given") {
   const auto server = startServer(mirror());
   TestClient client({.url = urlOf(*server) + "/"});
   const auto method = GENERATE(Method::kGet, Method::kPost, Method::kPut, Method::kPatch, Method::kDelete);
@@ -65,7 +65,7 @@ TEST_CASE("A write without a body is sent with length 0 and no content type") {
   }
 }
 
-TEST_CASE("Big bodies pass both ways") {
+TEST_CASE("Big bodies are sent and received") {
   const auto server = startServer(mirror(), {.limits = {.maxBodyBytes = 64u << 20}});
   TestClient client({.url = urlOf(*server)});
   std::string body(20u << 20, 'x');
@@ -75,7 +75,7 @@ TEST_CASE("Big bodies pass both ways") {
   CHECK(answer->body == body);
 }
 
-TEST_CASE("Statuses that are not 200 are answers, and redirects are not followed") {
+TEST_CASE("Statuses that are not 200 are answers and redirects are not followed") {
   const auto server = startServer([](ServerRequest request, std::shared_ptr<Exchange> exchange) {
     const int status = std::stoi(request.target.substr(1));
     exchange->reply({.status = status, .headers = {{"Location", "http://127.0.0.1:1/"}}, .body = "b"});
@@ -177,7 +177,7 @@ TEST_CASE("A GET on a reused connection that the server closes is repeated and a
   for (int i = 0; i < 50; ++i) CHECK(client.get("/"));
 }
 
-TEST_CASE("The deadline covers the whole answer, however steadily it drips") {
+TEST_CASE("The deadline covers the whole answer even if it drips steadily") {
   RawServer server([](RawConnection& connection) {
     connection.readRequest();
     connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -195,7 +195,7 @@ TEST_CASE("The deadline covers the whole answer, however steadily it drips") {
   CHECK(took < 5s);
 }
 
-TEST_CASE("A request that never got its turn was surely not sent") {
+TEST_CASE("A request that was never started was surely not sent") {
   std::promise<void> release;
   const auto released = release.get_future().share();
   RawServer server([&](RawConnection& connection) {
@@ -217,7 +217,7 @@ TEST_CASE("A request that never got its turn was surely not sent") {
   CHECK(await(std::move(third)));
 }
 
-TEST_CASE("No more requests are under way than allowed, and all are answered") {
+TEST_CASE("No more requests run at once than allowed and all are answered") {
   std::atomic<int> active = 0;
   std::atomic<int> most = 0;
   RawServer server([&](RawConnection& connection) {
@@ -305,7 +305,7 @@ TEST_CASE("An IPv6 address is dialled as such and named in brackets") {
   CHECK(answer->body == fmt::format("[::1]:{}", server->port()));
 }
 
-TEST_CASE("A proxy is asked for what has no TLS, and told the whole URL") {
+TEST_CASE("A proxy gets requests without TLS and with the whole URL") {
   RawServer proxy([](RawConnection& connection) {
     const std::string request = connection.readRequest();
     const std::string line = request.substr(0, request.find('\r'));

@@ -38,7 +38,7 @@ TEST_CASE("A client certificate is asked for and its common name handed on") {
   CHECK(answer->body == "scheduler");
 }
 
-TEST_CASE("A client without certificate, or with one of another CA, is refused") {
+TEST_CASE("A client without a certificate or with one of another CA is refused") {
   const Pki pki;
   const Pki other("other CA");
   const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"), pki.caPem())});
@@ -52,7 +52,7 @@ TEST_CASE("A client without certificate, or with one of another CA, is refused")
   }
 }
 
-TEST_CASE("A server whose certificate another CA signed is not trusted, and nothing is sent to it") {
+TEST_CASE("A server whose certificate another CA signed is not trusted and nothing is sent to it") {
   const Pki pki;
   const Pki other("other CA");
   const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
@@ -88,7 +88,7 @@ TEST_CASE("An IPv6 address is verified like every other host") {
   CHECK_THAT(other.error().message, Catch::Contains("not for this name"));
 }
 
-TEST_CASE("TLS goes through a proxy's tunnel to the server itself, or nowhere") {
+TEST_CASE("TLS through a proxy reaches the server itself or fails") {
   const Pki pki;
   std::promise<std::string> asked;
   RawServer proxy([&](RawConnection& connection) {
@@ -105,7 +105,7 @@ TEST_CASE("TLS goes through a proxy's tunnel to the server itself, or nowhere") 
   CHECK_THAT(answer.error().message, Catch::Contains("403"));
 }
 
-TEST_CASE("What goes through a tunnel is for the server alone, whose name is verified") {
+TEST_CASE("The contents of a tunnel are for the server alone and its name is verified") {
   const Pki pki;
   const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server", {"DNS:api.example"}))});
   std::mutex mutex;
@@ -150,7 +150,7 @@ TEST_CASE("Verification is skipped only where it is asked for") {
   CHECK(client.get("/"));
 }
 
-TEST_CASE("The system's CAs are not trusted when a CA is given, nor is a system CA needed") {
+TEST_CASE("The system's CAs are neither trusted nor needed when a CA is given") {
   const Pki pki;
   const auto server = startServer(echoName(), {.tls = serverTls(pki.issue("server"))});
   TestClient client({.url = urlOf(*server, "https"), .tls = TlsClientConfig{}});
@@ -183,7 +183,7 @@ TEST_CASE("Unusable PEM texts are named") {
       Catch::Contains("do not belong together"));
 }
 
-TEST_CASE("A client's next request shows a reloaded certificate, its open stream goes on") {
+TEST_CASE("A client's next request uses a reloaded certificate and its open stream continues") {
   const Pki pki;
   std::promise<std::shared_ptr<Exchange>> opened;
   const auto server = startServer(

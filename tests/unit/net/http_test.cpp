@@ -8,7 +8,7 @@
 namespace trainyard::net::test {
 namespace {
 
-TEST_CASE("Header names are found without regard to case, the first one wins") {
+TEST_CASE("Header names are found in any case and the first one wins") {
   const Headers headers = {{"Content-Type", "a"}, {"content-type", "b"}, {"Empty", ""}};
   CHECK(findHeader(headers, "CONTENT-TYPE") == "a");
   CHECK(findHeader(headers, "empty").empty());
@@ -42,7 +42,7 @@ TEST_CASE("A stream of bytes gives the same lines however it is cut") {
   }
 }
 
-TEST_CASE("Lines beyond the limit are refused, complete or not") {
+TEST_CASE("Lines beyond the limit are refused whether complete or not") {
   std::vector<std::string> lines;
   CHECK(LineSplitter(4).feed("four\nfour\nfour", lines));
   CHECK_FALSE(LineSplitter(4).feed("fiver", lines));

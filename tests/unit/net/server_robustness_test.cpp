@@ -66,7 +66,7 @@ TEST_CASE("Methods we do not speak are answered with 405") {
   CHECK(counting.handled == 0);
 }
 
-TEST_CASE("A header beyond the limit is answered with 431, however it arrives") {
+TEST_CASE("A header beyond the limit is answered with 431 in any form") {
   Counting counting;
   const auto server = startServer(counting.handler(), {.limits = {.maxHeaderBytes = 4096}});
   auto raw = RawConnection::connect(server->port());
@@ -86,7 +86,7 @@ TEST_CASE("A header beyond the limit is answered with 431, however it arrives") 
   CHECK(counting.handled == 0);
 }
 
-TEST_CASE("A body beyond the limit is answered with 413, also when the client goes on sending") {
+TEST_CASE("A body beyond the limit is answered with 413 even while the client continues to send") {
   Counting counting;
   const auto server = startServer(counting.handler(), {.limits = {.maxBodyBytes = 100'000}});
   auto raw = RawConnection::connect(server->port());
@@ -166,7 +166,7 @@ TEST_CASE("An idle connection is closed after the idle timeout") {
   CHECK(std::chrono::steady_clock::now() - start < 5s);
 }
 
-TEST_CASE("Plain HTTP on a TLS port is told so") {
+TEST_CASE("Plain HTTP on a TLS port gets an answer that names HTTPS") {
   const Pki pki;
   Counting counting;
   const auto server = startServer(counting.handler(), {.tls = serverTls(pki.issue("server"))});
@@ -181,7 +181,7 @@ TEST_CASE("Plain HTTP on a TLS port is told so") {
   CHECK(client.get("/"));
 }
 
-TEST_CASE("Beyond the cap a newcomer takes the place of the one that has waited longest without a request") {
+TEST_CASE("Beyond the cap a new connection replaces the one that has waited longest without a request") {
   Counting counting;
   const auto server = startServer(counting.handler(), {.limits = {.maxConnections = 20}});
   std::vector<RawConnection> served;
@@ -201,7 +201,7 @@ TEST_CASE("Beyond the cap a newcomer takes the place of the one that has waited 
   CHECK(serves(*server));
 }
 
-TEST_CASE("Beyond the cap who holds the most makes room, not a stranger who has just come") {
+TEST_CASE("Beyond the cap the address with the most connections loses one and a new address does not") {
   Counting counting;
   const auto server = startServer(counting.handler(), {.limits = {.maxConnections = 10}});
   std::vector<RawConnection> many;
@@ -218,7 +218,7 @@ TEST_CASE("Beyond the cap who holds the most makes room, not a stranger who has 
   CHECK_THAT(probe.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE("Who does not read a large answer keeps no place") {
+TEST_CASE("A connection whose client does not read a large answer can be replaced") {
   const auto server = startServer(
       [](const ServerRequest& request, const std::shared_ptr<Exchange>& exchange) {
         exchange->reply(
@@ -261,7 +261,7 @@ TEST_CASE("Beyond the cap a connection is closed at once while all others are be
   for (RawConnection& each : waiting) CHECK_THAT(each.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE("Large bodies beyond what all may have together are answered with 503, small ones served") {
+TEST_CASE("Large bodies beyond the common limit are answered with 503 and small ones served") {
   Counting counting;
   const auto server =
       startServer(counting.handler(), {.limits = {.maxBodiesBytes = 1u << 20, .readTimeout = 1s}});
@@ -279,14 +279,14 @@ TEST_CASE("Large bodies beyond what all may have together are answered with 503,
   small.send(post(200'000) + std::string(200'000, 'x'));
   CHECK_THAT(small.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
   // One of the two is refused at once, the other after its timeout, because it sent only half a request.
-  const int told = (refused(first) ? 1 : 0) + (refused(second) ? 1 : 0);
-  CHECK(told == 1);
+  const int refusals = (refused(first) ? 1 : 0) + (refused(second) ? 1 : 0);
+  CHECK(refusals == 1);
   auto large = RawConnection::connect(server->port());
   large.send(post(900'000) + std::string(900'000, 'x'));
   CHECK_THAT(large.readUntil("fine"), Catch::StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE("A body counts as long as a handler keeps it, wherever its client is") {
+TEST_CASE("A body counts as long as a handler holds it even after its client has left") {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<ServerRequest> kept;
@@ -319,7 +319,7 @@ TEST_CASE("A body counts as long as a handler keeps it, wherever its client is")
   CHECK_THAT(post(), Catch::StartsWith("HTTP/1.1 200"));
 }
 
-TEST_CASE("Many idle connections do not keep others from being served") {
+TEST_CASE("Many idle connections do not prevent others from being served") {
   Counting counting;
   const auto server = startServer(counting.handler());
   std::vector<RawConnection> idle;
@@ -327,7 +327,7 @@ TEST_CASE("Many idle connections do not keep others from being served") {
   CHECK(serves(*server));
 }
 
-TEST_CASE("Random bytes harm nobody") {
+TEST_CASE("Random bytes do no harm") {
   Counting counting;
   const bool tls = GENERATE(false, true);
   const Pki pki;

@@ -38,7 +38,7 @@ TEST_CASE("A handler sees the request as it was sent") {
   CHECK(request.clientCommonName.empty());
 }
 
-TEST_CASE("A body of known length has room for a parser's padding") {
+TEST_CASE("A body of known length has capacity for a parser's padding") {
   std::promise<ServerRequest> seen;
   const auto server = startServer([&](ServerRequest request, std::shared_ptr<Exchange> exchange) {
     seen.set_value(std::move(request));
@@ -51,7 +51,7 @@ TEST_CASE("A body of known length has room for a parser's padding") {
   CHECK(request.body.capacity() >= request.body.size() + kBodyPadding);
 }
 
-TEST_CASE("A connection serves one request after the other, also pipelined ones") {
+TEST_CASE("A connection serves requests in order and also pipelined ones") {
   std::atomic<int> count = 0;
   const auto server = startServer([&](const ServerRequest& request, std::shared_ptr<Exchange> exchange) {
     ++count;
@@ -91,9 +91,9 @@ TEST_CASE("HTTP/1.0 clients get an answer they understand") {
   }
 }
 
-TEST_CASE("A client that asks first is told to go on, or that it is too much") {
+TEST_CASE("A client that sends Expect is answered with 100 or refused") {
   const auto server = startServer(answerWith("thanks"), {.limits = {.maxBodyBytes = 10}});
-  SECTION("go on") {
+  SECTION("continue") {
     auto raw = RawConnection::connect(server->port());
     raw.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
     CHECK(raw.readUntil("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
@@ -102,7 +102,7 @@ TEST_CASE("A client that asks first is told to go on, or that it is too much") {
     raw.send(kGet);
     CHECK_THAT(raw.readUntil("thanks"), Catch::StartsWith("HTTP/1.1 200 OK"));
   }
-  SECTION("too much") {
+  SECTION("the body is too large") {
     auto raw = RawConnection::connect(server->port());
     raw.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n");
     CHECK_THAT(raw.readToEnd(), Catch::StartsWith("HTTP/1.1 413"));
@@ -146,7 +146,7 @@ TEST_CASE("A handler that throws or forgets to answer gives 500") {
   }
 }
 
-TEST_CASE("A stream that its handler lets go is visibly cut") {
+TEST_CASE("A stream that its handler drops is visibly cut") {
   const auto server = startServer([](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
     exchange->startStream({.status = 200});
     exchange->write("one\n");
@@ -177,7 +177,7 @@ TEST_CASE("Pieces written by one thread arrive in order and whole") {
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A connection goes on after a stream that ended") {
+TEST_CASE("A connection continues after a stream that ended") {
   const auto server = startServer([](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
     exchange->startStream({.status = 200});
     exchange->write("x");
@@ -190,7 +190,7 @@ TEST_CASE("A connection goes on after a stream that ended") {
   }
 }
 
-TEST_CASE("A reader that does not read loses its stream instead of filling memory") {
+TEST_CASE("A client that does not read loses its stream instead of filling memory") {
   std::promise<std::shared_ptr<Exchange>> opened;
   const auto server = startServer(
       [&](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
@@ -209,7 +209,7 @@ TEST_CASE("A reader that does not read loses its stream instead of filling memor
   CHECK(written < 200);
 }
 
-TEST_CASE("A reader that stops reading is given up after the write timeout") {
+TEST_CASE("A client that reads no more is dropped after the write timeout") {
   std::promise<std::shared_ptr<Exchange>> opened;
   const auto server = startServer(
       [&](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
@@ -247,7 +247,7 @@ TEST_CASE("A client that leaves is noticed while its answer is being made") {
   exchange->reply({.status = 200});
 }
 
-TEST_CASE("A client that only stops sending still gets its answer") {
+TEST_CASE("A client that only closes its sending side still gets its answer") {
   std::promise<std::shared_ptr<Exchange>> asked;
   const auto server = startServer([&](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
     asked.set_value(std::move(exchange));
@@ -273,7 +273,7 @@ TEST_CASE("Addresses and ports") {
   CHECK_THAT(taken.error().message, Catch::Contains(std::to_string(first->port())));
 }
 
-TEST_CASE("A server with open connections stops within a second") {
+TEST_CASE("A server with open connections shuts down within a second") {
   const bool tls = GENERATE(false, true);
   const Pki pki;
   std::promise<std::shared_ptr<Exchange>> streaming;
@@ -311,12 +311,12 @@ TEST_CASE("A server with open connections stops within a second") {
   CHECK_FALSE(await(std::move(never)));
   CHECK_FALSE(log.awaitEnd());
   held->reply({.status = 200});
-  stream->write("nobody hears this");
+  stream->write("not received");
   CHECK(held->clientGone());
   client.loop().run([&] { handle.reset(); });
 }
 
-TEST_CASE("A server that stops lets a short answer finish") {
+TEST_CASE("A server that shuts down finishes a short answer") {
   std::promise<void> asked;
   auto server = startServer([&](const ServerRequest&, std::shared_ptr<Exchange> exchange) {
     std::thread([exchange = std::move(exchange)] {

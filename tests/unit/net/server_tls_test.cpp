@@ -21,7 +21,7 @@ TEST_CASE("A server's certificate and key must belong together") {
              Catch::Contains("server certificate and private key do not belong together"));
 }
 
-TEST_CASE("New connections get a reloaded certificate, open ones go on") {
+TEST_CASE("New connections get a reloaded certificate and open ones continue") {
   const Pki pki;
   const Pki renewed("renewed CA");
   std::promise<std::shared_ptr<Exchange>> opened;

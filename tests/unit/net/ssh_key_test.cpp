@@ -42,7 +42,7 @@ class Reader {
 
 }  // namespace
 
-TEST_CASE("an ssh key is a file as OpenSSH reads it, and its public half belongs to it") {
+TEST_CASE("an ssh key is a file as OpenSSH reads it and its public half matches it") {
   const auto key = net::makeSshKey("trainyard");
   REQUIRE(key);
   const std::string begin = "-----BEGIN OPENSSH PRIVATE KEY-----\n";

@@ -28,7 +28,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "Lines come in order, then the end, once") {
+TEST_CASE_METHOD(Fixture, "Lines arrive in order and then the end once") {
   const auto delivery = make();
   CHECK(push(*delivery, {"a", "b"}));
   CHECK(push(*delivery, {"c"}));
@@ -41,7 +41,7 @@ TEST_CASE_METHOD(Fixture, "Lines come in order, then the end, once") {
   CHECK(ends == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "A burst leaves room for other tasks of the loop") {
+TEST_CASE_METHOD(Fixture, "A burst leaves time for other tasks of the loop") {
   const auto delivery = make(1'000'000);
   CHECK(push(*delivery, std::vector<std::string>(1000, "x")));
   std::size_t linesBefore = 0;
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Fixture, "A burst leaves room for other tasks of the loop") {
   CHECK(lines.size() == 1000);
 }
 
-TEST_CASE_METHOD(Fixture, "A reader is asked to wait and resumed once there is room") {
+TEST_CASE_METHOD(Fixture, "A reader waits and is resumed once there is capacity") {
   const auto delivery = make(10);
   CHECK(push(*delivery, {"0123456789"}));
   CHECK_FALSE(push(*delivery, {"x"}));
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Fixture, "A reader is asked to wait and resumed once there is r
   CHECK(push(*delivery, {"y"}));
 }
 
-TEST_CASE_METHOD(Fixture, "Cancelling drops what waits and lets the reader go") {
+TEST_CASE_METHOD(Fixture, "Cancelling drops waiting lines and resumes the reader") {
   const auto delivery = make(1);
   CHECK_FALSE(push(*delivery, {"abc", "def"}));
   delivery->cancel();
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(Fixture, "Cancelling drops what waits and lets the reader go") 
   CHECK(ends == 0);
 }
 
-TEST_CASE("What the callbacks hold is let go after the end, even if that cancels the stream") {
+TEST_CASE("The captures of the callbacks are released after the end even if that cancels the stream") {
   base::VirtualLoop loop;
   std::shared_ptr<StreamDelivery> delivery;
   struct CancelOnDestruction {

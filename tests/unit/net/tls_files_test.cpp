@@ -26,7 +26,7 @@ struct Folder {
   }
 };
 
-TEST_CASE("certificate, key and client CA are read as they are") {
+TEST_CASE("certificate and key and client CA are read as they are") {
   const Folder folder;
   const auto read = net::readTlsFiles({folder.write("crt", "certificate\n"), folder.write("key", "key\n"),
                                        folder.write("ca", "authority\n")});
@@ -36,7 +36,7 @@ TEST_CASE("certificate, key and client CA are read as they are") {
   CHECK(read->clientCaPem == "authority\n");
 }
 
-TEST_CASE("who asks for no client certificate names no authority") {
+TEST_CASE("without a file of client CAs there is no authority for clients") {
   const Folder folder;
   const auto read = net::readTlsFiles({folder.write("crt", "certificate\n"), folder.write("key", "key\n")});
   REQUIRE(read);

@@ -55,7 +55,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "A server gets a certificate when its files have another one, and only then") {
+TEST_CASE_METHOD(Fixture, "A server gets a certificate only when its files have another one") {
   write("good 1");
   const TlsFollower follower = follow({.certificatePem = "good 1", .privateKeyPem = "key"});
   loop.runFor(TlsFollower::kPoll * 2);
@@ -65,7 +65,7 @@ TEST_CASE_METHOD(Fixture, "A server gets a certificate when its files have anoth
   CHECK(server.taken == std::vector<std::string>{"good 2"});
 }
 
-TEST_CASE_METHOD(Fixture, "What cannot be used is told once, and changes nothing") {
+TEST_CASE_METHOD(Fixture, "Unusable files are reported once and change nothing") {
   const TlsFollower follower = follow({.certificatePem = "made", .privateKeyPem = "key"});
   loop.runFor(TlsFollower::kPoll * 3);
   CHECK(log.lines.size() == 1);

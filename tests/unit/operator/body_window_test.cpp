@@ -8,7 +8,7 @@
 
 using trainyard::operator_::BodyWindow;
 
-TEST_CASE("No more bodies than the window holds, in the order in which they came") {
+TEST_CASE("No more bodies than the window holds are made and in order of arrival") {
   BodyWindow window(100);
   std::vector<int> made;
   for (int i = 0; i < 5; ++i) window.enter("a", 40, [&made, i] { made.push_back(i); });
@@ -20,7 +20,7 @@ TEST_CASE("No more bodies than the window holds, in the order in which they came
   CHECK(made == std::vector<int>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("A body larger than the window passes alone, and small ones do not pass it by") {
+TEST_CASE("A body larger than the window is made alone and small ones do not overtake it") {
   BodyWindow window(100);
   std::vector<int> made;
   window.enter("a", 40, [&] { made.push_back(0); });
@@ -33,7 +33,7 @@ TEST_CASE("A body larger than the window passes alone, and small ones do not pas
   CHECK(made == std::vector<int>{0, 1, 2});
 }
 
-TEST_CASE("Bodies of another namespace wait for one of the first namespace, not for all") {
+TEST_CASE("Bodies of another namespace wait for one of the first namespace and not for all") {
   BodyWindow window(100);
   std::vector<std::string> made;
   const auto enter = [&](const std::string& ns, std::size_t bytes) {
@@ -52,7 +52,7 @@ TEST_CASE("Bodies of another namespace wait for one of the first namespace, not 
   CHECK(made.back() == "small");
 }
 
-TEST_CASE("Small bodies of other namespaces do not keep out a large one") {
+TEST_CASE("Small bodies of other namespaces do not hold up a large one") {
   BodyWindow window(100);
   std::vector<std::string> made;
   const auto enter = [&](const std::string& ns, std::size_t bytes) {
@@ -66,7 +66,7 @@ TEST_CASE("Small bodies of other namespaces do not keep out a large one") {
   CHECK(made.back() == "large");
 }
 
-TEST_CASE("Answers that come at once cost no stack") {
+TEST_CASE("Answers that arrive at once cost no stack") {
   BodyWindow window(1);
   int made = 0;
   window.enter("a", 1, [&] { ++made; });

@@ -82,7 +82,7 @@ struct Fixture {
   void run(base::Instant::duration span) { loop.runFor(span); }
 };
 
-TEST_CASE("The three Secrets are filled, the authority's first, and then left alone") {
+TEST_CASE("The three Secrets are filled beginning with the authority's and then left alone") {
   Fixture fixture;
   fixture.keeper->start();
   fixture.run(1s);
@@ -96,7 +96,7 @@ TEST_CASE("The three Secrets are filled, the authority's first, and then left al
   CHECK(fixture.api.patched.size() == 3);
 }
 
-TEST_CASE("An annotation renews within a minute, once") {
+TEST_CASE("An annotation renews once within a minute") {
   Fixture fixture;
   fixture.keeper->start();
   fixture.run(1s);
@@ -119,7 +119,7 @@ TEST_CASE("It renews in time by itself") {
   CHECK(fixture.api.patched == std::vector<std::string>{"ext-tls", "ext-client"});
 }
 
-TEST_CASE("Whatever the server refuses is tried again") {
+TEST_CASE("A write that the server refuses is tried again") {
   Fixture fixture;
   int left = 4;
   const auto code = GENERATE(base::ErrorCode::kNotFound, base::ErrorCode::kForbidden,

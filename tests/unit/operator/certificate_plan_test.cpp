@@ -58,7 +58,7 @@ struct Secrets {
   }
 };
 
-TEST_CASE("From nothing, everything is made once") {
+TEST_CASE("From nothing everything is made once") {
   Secrets secrets;
   CHECK_FALSE(secrets.step().empty());
   CHECK(secrets.step().empty());
@@ -74,7 +74,7 @@ TEST_CASE("From nothing, everything is made once") {
   CHECK(secrets.state.server.count("ca.key") == 0);
 }
 
-TEST_CASE("Certificates are renewed after two thirds of their life, the authority stays") {
+TEST_CASE("Certificates are renewed after two thirds of their life and the authority stays") {
   Secrets secrets;
   secrets.step();
   const SecretData authority = secrets.state.authority;
@@ -88,7 +88,7 @@ TEST_CASE("Certificates are renewed after two thirds of their life, the authorit
   CHECK(secrets.step().empty());
 }
 
-TEST_CASE("Whoever asks gets one certificate renewed, and only that one") {
+TEST_CASE("A request renews only the one certificate that it is for") {
   Secrets secrets;
   secrets.step();
   secrets.state.renewClient = true;
@@ -98,7 +98,7 @@ TEST_CASE("Whoever asks gets one certificate renewed, and only that one") {
   CHECK(plan.authority.empty());
 }
 
-TEST_CASE("A new authority is trusted for the overlap before it signs, the old one until its end") {
+TEST_CASE("A new authority is trusted for the overlap before it signs and the old one until its end") {
   Secrets secrets;
   secrets.step();
   const std::string first = secrets.state.authority.at("ca.crt");
@@ -121,7 +121,7 @@ TEST_CASE("A new authority is trusted for the overlap before it signs, the old o
   CHECK(secrets.step().empty());
 }
 
-TEST_CASE("Five years of looking once a week never break trust, though an authority lives for two") {
+TEST_CASE("Weekly looks for five years never break trust though an authority lives for two") {
   Secrets secrets;
   secrets.options.authorityLife = days(2 * 365);
   secrets.step();
@@ -139,7 +139,7 @@ TEST_CASE("Five years of looking once a week never break trust, though an author
   CHECK_FALSE(secrets.trusts(first));
 }
 
-TEST_CASE("What is damaged is made anew, and what the lost authority signed stays trusted") {
+TEST_CASE("Damaged parts are made again and what the lost authority signed stays trusted") {
   Secrets secrets;
   secrets.step();
   const std::string first = secrets.state.authority.at("ca.crt");
@@ -160,7 +160,7 @@ TEST_CASE("What is damaged is made anew, and what the lost authority signed stay
     secrets.step();
     CHECK(secrets.state.authority.at("ca.crt") != first);
   }
-  SECTION("the list of whom to trust") {
+  SECTION("the list of trusted authorities") {
     secrets.state.client["ca.crt"] = "x";
     const CertificatePlan plan = secrets.step();
     CHECK(plan.client.size() == 1);

@@ -61,7 +61,7 @@ struct Fixture {
   static bool stays() { return false; }
 };
 
-TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server lets him read") {
+TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server permits it to read") {
   api.allowed = {R"(ann "namespace":"ml")", R"(ann "resource":"queues")"};
   const auto viewer = ask("TOKEN-ann");
   REQUIRE(viewer.has_value());
@@ -71,7 +71,7 @@ TEST_CASE_METHOD(Fixture, "A tenant sees the namespaces that the API server lets
   CHECK_THAT(api.bodies.back(), !Catch::Contains("TOKEN"));
 }
 
-TEST_CASE_METHOD(Fixture, "Who may read all namespaces is not asked for each") {
+TEST_CASE_METHOD(Fixture, "A user who may read all namespaces is not reviewed for each") {
   api.allowed = {R"(root "namespace":"")", R"(root "resource":"nodes")"};
   const auto viewer = ask("TOKEN-root");
   CHECK(viewer->everywhere);
@@ -79,7 +79,7 @@ TEST_CASE_METHOD(Fixture, "Who may read all namespaces is not asked for each") {
   CHECK(api.reviews == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "Answers live for half a minute, and then the API server is asked again") {
+TEST_CASE_METHOD(Fixture, "Answers are cached for half a minute and then the API server is asked again") {
   api.allowed = {R"(ann "namespace":"ml")"};
   CHECK(ask("TOKEN-ann")->sees("ml"));
   const int asked = api.reviews;
@@ -94,13 +94,13 @@ TEST_CASE_METHOD(Fixture, "Answers live for half a minute, and then the API serv
   CHECK(api.tokens == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "One token's rights are no other's") {
+TEST_CASE_METHOD(Fixture, "One token's rights do not apply to another token") {
   api.allowed = {R"(ann "namespace":"ml")", R"(bob "namespace":"vision")"};
   CHECK(ask("TOKEN-ann")->namespaces == Names{"ml"});
   CHECK(ask("TOKEN-bob")->namespaces == Names{"vision"});
 }
 
-TEST_CASE_METHOD(Fixture, "A token that nobody knows is refused, and asked about seldom") {
+TEST_CASE_METHOD(Fixture, "An unknown token is refused and reviewed rarely") {
   CHECK(ask("forged").error().code == base::ErrorCode::kUnauthorized);
   CHECK(ask("forged").error().code == base::ErrorCode::kUnauthorized);
   CHECK(api.tokens == 1);
@@ -110,7 +110,7 @@ TEST_CASE_METHOD(Fixture, "A token that nobody knows is refused, and asked about
   CHECK(api.tokens == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "What cannot be asked is no yes") {
+TEST_CASE_METHOD(Fixture, "A failed review is no permission") {
   api.allowed = {R"(ann "namespace":"")"};
   api.fault = [](const kube::ApiRequest& request) -> std::optional<base::Error> {
     if (!request.path.ends_with("subjectaccessreviews")) return std::nullopt;
@@ -121,7 +121,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be asked is no yes") {
   CHECK(ask("TOKEN-ann")->everywhere);
 }
 
-TEST_CASE_METHOD(Fixture, "Many at once ask once, and each gets an answer to what he asked") {
+TEST_CASE_METHOD(Fixture, "Concurrent requests share one review and each gets an answer to its question") {
   api.allowed = {R"(ann "namespace":"new")"};
   int answered = 0;
   for (const char* ns : {"ml", "new", "ml"})
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "Many at once ask once, and each gets an answer to wha
   CHECK(ask("TOKEN-ann", {"new"})->sees("new"));
 }
 
-TEST_CASE_METHOD(Fixture, "Forged tokens push out one another, not who is known") {
+TEST_CASE_METHOD(Fixture, "Forged tokens push out one another and not a known one") {
   api.allowed = {R"(ann "namespace":"ml")"};
   CHECK(ask("TOKEN-ann")->sees("ml"));
   for (std::size_t i = 0; i < 2 * kMaxCallers; ++i) {
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(Fixture, "Forged tokens push out one another, not who is known"
   CHECK(api.tokens == asked);
 }
 
-TEST_CASE_METHOD(Fixture, "However many tokens somebody has, what he may read is asked once") {
+TEST_CASE_METHOD(Fixture, "A user's rights are reviewed once for any number of tokens") {
   api.allowed = {R"(ann "namespace":"ml")"};
   CHECK(ask("a.TOKEN-ann")->sees("ml"));
   const int asked = api.reviews;
@@ -155,8 +155,7 @@ TEST_CASE_METHOD(Fixture, "However many tokens somebody has, what he may read is
   CHECK(api.reviews == asked);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "A rush of unknown tokens is asked about slowly, and nobody who is known waits for it") {
+TEST_CASE_METHOD(Fixture, "Many unknown tokens are reviewed slowly and a known one does not wait for them") {
   CHECK(ask("TOKEN-ann"));
   const int before = api.tokens;
   int throttled = 0;
@@ -173,7 +172,8 @@ TEST_CASE_METHOD(Fixture,
   CHECK(api.tokens - before <= kUnknownTokenRate.burst + kUnknownTokenRate.perSecond + 1);
 }
 
-TEST_CASE_METHOD(Fixture, "Of one tenant one is asked about at a time, others go their own way") {
+TEST_CASE_METHOD(Fixture,
+                 "One token of a tenant is reviewed at a time and other tenants do not wait for it") {
   int robots = 0;
   const auto count = [&](const base::Result<Viewer>&) { ++robots; };
   for (int i = 0; i < 30; ++i)
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(Fixture, "Of one tenant one is asked about at a time, others go
   CHECK(robots == 30);
 }
 
-TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another, not those of others") {
+TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another and not those of other tenants") {
   CHECK(ask("TOKEN-ann"));
   for (std::size_t i = 0; i < kMaxCallers; ++i) {
     access.viewerOf(fmt::format("{}.TOKEN-system:serviceaccount:ml:robot", i), {}, stays,
@@ -199,7 +199,7 @@ TEST_CASE_METHOD(Fixture, "A tenant's tokens push out one another, not those of 
   CHECK(api.tokens == before);
 }
 
-TEST_CASE_METHOD(Fixture, "Who has left before his turn is not asked about") {
+TEST_CASE_METHOD(Fixture, "A client that left before its review is not reviewed") {
   bool gone = false;
   int answered = 0;
   for (int i = 0; i < kUnknownTokenRate.burst; ++i)

@@ -9,7 +9,7 @@
 namespace trainyard::operator_::console::test {
 namespace {
 
-TEST_CASE("One of each tenant has the turn, the others follow as they came") {
+TEST_CASE("One request of each tenant runs at a time and its others follow in order") {
   TenantQueue turns;
   std::string begun;
   for (const char each : {'a', 'b', 'c'}) CHECK(turns.take("ml", [&begun, each] { begun += each; }));
@@ -25,7 +25,7 @@ TEST_CASE("One of each tenant has the turn, the others follow as they came") {
   CHECK(begun == "avbcd");
 }
 
-TEST_CASE("So many of a tenant wait, and no more") {
+TEST_CASE("A limited number of a tenant's requests wait") {
   TenantQueue turns(2);
   int begun = 0;
   const auto take = [&](const char* tenant) { return turns.take(tenant, [&] { ++begun; }); };
@@ -37,7 +37,7 @@ TEST_CASE("So many of a tenant wait, and no more") {
   CHECK(begun == 3);
 }
 
-TEST_CASE("ServiceAccounts are counted with those of their namespace, others by themselves") {
+TEST_CASE("ServiceAccounts count with those of their namespace and other users by themselves") {
   CHECK(tenantOf("system:serviceaccount:ml:one") == tenantOf("system:serviceaccount:ml:two"));
   CHECK(tenantOf("system:serviceaccount:ml:one") != tenantOf("system:serviceaccount:mlx:one"));
   CHECK(tenantOf("ann@example.com") == "ann@example.com");

@@ -91,7 +91,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "The page is there for everybody, and its headers are strict") {
+TEST_CASE_METHOD(Fixture, "The page is public and its headers are strict") {
   for (const char* path : {"/", "/console.js", "/console.css", "/map.js"}) {
     const auto answer = ask(path)->answer;
     CHECK(answer.status == 200);
@@ -106,7 +106,7 @@ TEST_CASE_METHOD(Fixture, "The page is there for everybody, and its headers are 
   CHECK(api.paths.empty());
 }
 
-TEST_CASE("Nothing of others is parsed as markup") {
+TEST_CASE("No text of others is parsed as markup") {
   for (const char* path :
        {"/console.js", "/dom.js", "/feed.js", "/job.js", "/lists.js", "/map.js", "/whatif.js"}) {
     const auto file = findPageFile(path);
@@ -117,7 +117,7 @@ TEST_CASE("Nothing of others is parsed as markup") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "Without a good token there is nothing to be had") {
+TEST_CASE_METHOD(Fixture, "Without a good token nothing is served") {
   for (const char* path : {"/api/stream", "/api/job?namespace=ml&name=bert", "/api/what-if?namespace=ml"}) {
     CHECK(ask(path)->answer.status == 401);
     CHECK(ask(path, "forged")->answer.status == 401);
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Fixture, "Without a good token there is nothing to be had") {
   CHECK(ask("/../etc/passwd")->answer.status == 404);
 }
 
-TEST_CASE_METHOD(Fixture, "A stream tells what the caller may see, and then what changes") {
+TEST_CASE_METHOD(Fixture, "A stream sends what the caller may see and then what changes") {
   const auto ann = ask("/api/stream", "ann");
   CHECK(ann->answer.status == 200);
   CHECK(net::findHeader(ann->answer.headers, "Content-Type") == "text/event-stream");
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(Fixture, "A stream tells what the caller may see, and then what
   CHECK_THAT(ann->text, Catch::EndsWith(":\n\n"));
 }
 
-TEST_CASE_METHOD(Fixture, "A stream that has nothing to tell yet is kept alive") {
+TEST_CASE_METHOD(Fixture, "A stream without anything to send is kept alive") {
   const auto ann = ask("/api/stream", "ann");
   ann->text.clear();
   stuck = true;
@@ -165,7 +165,7 @@ TEST_CASE_METHOD(Fixture, "A token that is not good any more ends its stream") {
   CHECK(console.streams() == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "Nothing is computed while nobody looks") {
+TEST_CASE_METHOD(Fixture, "Nothing is computed without a viewer") {
   const auto ann = ask("/api/stream", "ann");
   loop.runFor(seconds(10));
   CHECK(snapshots >= 10);
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(Fixture, "Nothing is computed while nobody looks") {
   CHECK(snapshots == before);
 }
 
-TEST_CASE_METHOD(Fixture, "One user opens so many pages and no more") {
+TEST_CASE_METHOD(Fixture, "One user opens a limited number of pages") {
   std::vector<std::shared_ptr<Recorder>> open;
   for (std::size_t i = 0; i < kMaxStreamsOfTenant; ++i) open.push_back(ask("/api/stream", "ann"));
   CHECK(open.back()->answer.status == 200);
@@ -208,7 +208,7 @@ TEST_CASE_METHOD(Fixture, "A job of another namespace is as if it did not exist"
   CHECK(ask("/api/job?namespace=ml&name=bert,x%3Dy", "admin")->answer.status == 404);
 }
 
-TEST_CASE_METHOD(Fixture, "What-if is for namespaces that one may read") {
+TEST_CASE_METHOD(Fixture, "A what-if is limited to namespaces that the caller may read") {
   const auto own = ask("/api/what-if?namespace=ml&members=1&gpus=2", "ann")->answer;
   CHECK(own.status == 200);
   CHECK_THAT(own.body, Catch::Contains(R"("outcome":)") && !Catch::Contains("secret"));
@@ -218,7 +218,8 @@ TEST_CASE_METHOD(Fixture, "What-if is for namespaces that one may read") {
     CHECK(ask(std::string("/api/what-if?namespace=ml&") + bad, "ann")->answer.status == 400);
 }
 
-TEST_CASE_METHOD(Fixture, "Who had a what-if worked out lets those have theirs who were sent away") {
+TEST_CASE_METHOD(Fixture,
+                 "A caller whose what-if was computed gives precedence to callers that were refused") {
   const auto tries = [&](const char* token) {
     return ask("/api/what-if?namespace=ml&members=1&gpus=2", token)->answer.status;
   };
@@ -237,7 +238,7 @@ TEST_CASE_METHOD(Fixture, "Who had a what-if worked out lets those have theirs w
   CHECK(tries("robot-2") == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "Nothing is worked out for who has left") {
+TEST_CASE_METHOD(Fixture, "Nothing is computed for a client that has left") {
   const auto recorder = std::make_shared<Recorder>();
   net::ServerRequest request{.target = "/api/job?namespace=ml&name=bert"};
   request.headers.emplace_back("authorization", "Bearer ann");
@@ -268,7 +269,7 @@ std::string messageOf(const net::HttpResponse& answer) {
   return document ? std::string(document->root().find("message").string().value_or("")) : "no JSON";
 }
 
-TEST_CASE_METHOD(Fixture, "Jobs are tried for who may read their namespaces") {
+TEST_CASE_METHOD(Fixture, "Jobs are simulated for callers that may read their namespaces") {
   const std::string body = items({jobText("ml/next", 2)});
   CHECK(simulate(body, "")->answer.status == 401);
   CHECK(simulate(body, "forged")->answer.status == 401);
@@ -286,7 +287,7 @@ TEST_CASE_METHOD(Fixture, "Jobs are tried for who may read their namespaces") {
   CHECK(simulate(items({jobText("secret/b", 1)}), "admin")->answer.status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
+TEST_CASE_METHOD(Fixture, "Invalid input is refused with its position") {
   const auto refused = [&](const std::string& body, int status = 400) {
     const auto answer = simulate(body, "ann")->answer;
     CHECK(answer.status == status);
@@ -317,7 +318,7 @@ TEST_CASE_METHOD(Fixture, "What cannot be tried is refused with its place") {
   CHECK_THAT(refused(std::string(kMaxTriedBytes + 1, ' '), 413), Catch::Contains("too large"));
 }
 
-TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing one has") {
+TEST_CASE_METHOD(Fixture, "A simulated job has nothing that only an existing one has") {
   snapshot = cluster().add(node("n1").gpus(8));
   std::string body = items({jobText("ml/next", 8)});
   // Pretends that the job is placed already, for longer than all others.
@@ -332,14 +333,14 @@ TEST_CASE_METHOD(Fixture, "A job that is tried has nothing that only an existing
 }
 
 // Twenty characters of it can mean a hundred thousand indices, and no schema has validated it.
-TEST_CASE_METHOD(Fixture, "The status of a job that is tried is not even read") {
+TEST_CASE_METHOD(Fixture, "The status of a simulated job is not even read") {
   snapshot = cluster().add(node("n1").gpus(8));
   std::string body = items({jobText("ml/next", 8)});
   body.insert(body.find(R"("spec")"), R"("status":{"gang":{"placed":"nowhere"}},)");
   CHECK(simulate(body, "ann")->answer.status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "Of others an answer tells how much, and not who") {
+TEST_CASE_METHOD(Fixture, "An answer shows how much others hold and not their names") {
   const model::Job theirs = job("secret/plan9").role("worker", 1, gpus(6)).placed("n1", "worker", "0");
   snapshot = cluster()
                  .add(node("n1").gpus(8))
@@ -354,7 +355,7 @@ TEST_CASE_METHOD(Fixture, "Of others an answer tells how much, and not who") {
   CHECK_THAT(admin.body, Catch::Contains(R"({"namespace":"secret","name":"plan9","nodes":1)"));
 }
 
-TEST_CASE_METHOD(Fixture, "One what-if at a time, and who had one leaves the next to others") {
+TEST_CASE_METHOD(Fixture, "One what-if runs at a time and its caller gives precedence to others") {
   const std::string body = items({jobText("ml/next", 2)});
   takes = seconds(3);
   const auto first = simulate(body, "ann");
@@ -372,7 +373,7 @@ TEST_CASE_METHOD(Fixture, "One what-if at a time, and who had one leaves the nex
   CHECK(simulate(body, "ann")->answer.status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "A turn ends with whatever becomes of the request") {
+TEST_CASE_METHOD(Fixture, "A what-if's slot is freed after any outcome of its request") {
   const std::string body = items({jobText("ml/next", 2)});
   for (const char* wrong : {"", "{}"}) {
     CHECK(simulate(wrong, "ann")->answer.status == 400);
@@ -387,7 +388,7 @@ TEST_CASE_METHOD(Fixture, "A turn ends with whatever becomes of the request") {
   CHECK(simulate(body, "admin")->answer.status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "A body is the server's until its jobs were tried, and no longer") {
+TEST_CASE_METHOD(Fixture, "A body is held until its jobs were simulated and no longer") {
   auto counted = std::make_shared<int>(1);
   const std::weak_ptr<int> counts = counted;
   takes = seconds(1);
@@ -404,7 +405,7 @@ TEST_CASE_METHOD(Fixture, "A body is the server's until its jobs were tried, and
   CHECK(counts.expired());
 }
 
-TEST_CASE_METHOD(Fixture, "One tenant asks for so many pages of jobs at once and no more") {
+TEST_CASE_METHOD(Fixture, "One tenant requests a limited number of job pages at once") {
   std::vector<std::shared_ptr<Recorder>> asked;
   for (std::size_t i = 0; i < kMaxPagesWaiting + 3; ++i) {
     const auto recorder = std::make_shared<Recorder>();
@@ -414,12 +415,12 @@ TEST_CASE_METHOD(Fixture, "One tenant asks for so many pages of jobs at once and
     asked.push_back(recorder);
   }
   loop.runFor(seconds(5));
-  const auto told = [&](int status) {
+  const auto answeredWith = [&](int status) {
     return static_cast<std::size_t>(std::count_if(
         asked.begin(), asked.end(), [&](const auto& each) { return each->answer.status == status; }));
   };
-  CHECK(told(200) == kMaxPagesWaiting + 1);
-  CHECK(told(429) == 2);
+  CHECK(answeredWith(200) == kMaxPagesWaiting + 1);
+  CHECK(answeredWith(429) == 2);
 }
 
 TEST_CASE_METHOD(Fixture, "Before the cluster was read there is nothing to show") {

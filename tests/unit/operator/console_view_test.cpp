@@ -53,7 +53,7 @@ model::Snapshot twoTenants() {
       .add(pod("ml/notebook").on("n2").gpus(3));
 }
 
-TEST_CASE("GPUs of other namespaces are used, by nobody with a name") {
+TEST_CASE("GPUs of other namespaces are used and have no name") {
   const Facts facts = factsOf(twoTenants());
   const auto tenant = describe(facts, kTenant);
   CHECK(partOf(tenant, "nodes/0") == R"([["n1",8,2,0,"ml/bert",4,"?",2],["n2",8,4,2,"*",3,"?",1]])");
@@ -63,7 +63,7 @@ TEST_CASE("GPUs of other namespaces are used, by nobody with a name") {
         R"([["n1",8,2,0,"ml/bert",4,"secret/plan9",2],["n2",8,4,2,"*",4]])");
 }
 
-TEST_CASE("Who may read nothing learns nothing") {
+TEST_CASE("A user who may read nothing sees nothing") {
   const auto sections =
       describe(factsOf(twoTenants()),
                {.user = "eve", .everywhere = false, .namespaces = {}, .nodes = false, .queues = false});
@@ -73,7 +73,7 @@ TEST_CASE("Who may read nothing learns nothing") {
   CHECK_THAT(allOf(sections), !Catch::Contains("n1") && !Catch::Contains("bert"));
 }
 
-TEST_CASE("Domains are runs of nodes with GPUs, and free GPUs beside used ones are fragments") {
+TEST_CASE("Domains are runs of nodes with GPUs and free GPUs beside used ones are fragments") {
   const auto sections = describe(factsOf(twoTenants()), kAdmin);
   CHECK(
       partOf(sections, "map") ==
@@ -82,7 +82,7 @@ TEST_CASE("Domains are runs of nodes with GPUs, and free GPUs beside used ones a
              Catch::StartsWith(R"({"gpus":16,"free":6,"fragments":6,"nodesWithout":1)"));
 }
 
-TEST_CASE("Names of others are left out of what the operator says") {
+TEST_CASE("Names of others are removed from the operator's messages") {
   const Names known{"ml", "secret"};
   const auto clean = [&](std::string_view text) { return withoutOthers(text, kTenant, known); };
   CHECK(clean("blocked by secret/plan9 (6 nodes), ml/bert, zone-a/rack-3.") ==
@@ -118,7 +118,7 @@ TEST_CASE("Nothing breaks out of the text that it is in") {
   CHECK_THAT(page, Catch::Contains("<script>") && !Catch::Contains("Older"));
 }
 
-TEST_CASE("A timeline is in the order of time and tells what is to come") {
+TEST_CASE("A timeline is in order of time and includes what is to come") {
   model::Job waiting =
       job("ml/bert").role("worker", 2, gpus(4)).condition(model::conditions::kQueued).created(0);
   waiting.spec.locality.levels = {{"rack", std::chrono::seconds(60)}};
@@ -127,12 +127,12 @@ TEST_CASE("A timeline is in the order of time and tells what is to come") {
   const Facts facts = factsOf(cluster().add(node("n1").gpus(8).rack("r1")).add(waiting).now(20));
   const auto read =
       codec::JsonDocument::parse(describeJobPage(facts, kAdmin, *facts.snapshot.jobs.front(), "{}"));
-  std::string told;
+  std::string moments;
   read->root().find("timeline").forEachElement([&](const codec::JsonValue& each) {
-    told += std::string(each.find("what").string().value_or("")) +
-            (each.find("ahead").boolean().value_or(false) ? "! " : " ");
+    moments += std::string(each.find("what").string().value_or("")) +
+               (each.find("ahead").boolean().value_or(false) ? "! " : " ");
   });
-  CHECK(told == "Created Queued Relaxed! Expected start! ");
+  CHECK(moments == "Created Queued Relaxed! Expected start! ");
 }
 
 TEST_CASE("A what-if is answered by the operator's own forecast") {
@@ -153,7 +153,7 @@ TEST_CASE("A what-if is answered by the operator's own forecast") {
   CHECK_FALSE(jobOf({.ns = "", .queue = ""}, facts.snapshot.now).has_value());
 }
 
-TEST_CASE("Jobs keep their section whoever comes and goes") {
+TEST_CASE("Jobs keep their section when others are added or removed") {
   SnapshotBuilder few = cluster().add(node("n1").gpus(8));
   few.add(job("ml/b").role("worker", 1, gpus(1)));
   SnapshotBuilder more = few;

@@ -29,7 +29,7 @@ int ripeOf(DeferredWrites& writes, int jobs, Instant now, Instant::duration apar
 
 }  // namespace
 
-TEST_CASE("News that better news overtakes is told a second later") {
+TEST_CASE("A status that a better one soon replaces is written a second later") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   CHECK(ripeOf(writes, 1, start) == 0);
@@ -37,7 +37,7 @@ TEST_CASE("News that better news overtakes is told a second later") {
   CHECK(ripeOf(writes, 1, start + 1s) == 1);
 }
 
-TEST_CASE("News of a thousand jobs that come up at once leaves the API server room for their pods") {
+TEST_CASE("Statuses of a thousand jobs that start at once leave the API server capacity for their pods") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1000, start);
@@ -47,14 +47,14 @@ TEST_CASE("News of a thousand jobs that come up at once leaves the API server ro
   CHECK(ripeOf(writes, 1000, start + 2s) == 20);
 }
 
-TEST_CASE("A plan that takes longer than the budget's second is not told of without bound") {
+TEST_CASE("A plan that takes longer than the budget's second does not write without bound") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1000, start);
   CHECK(ripeOf(writes, 1000, start + 1s, 3ms) == 60);
 }
 
-TEST_CASE("Words that change all the time do not hold up the news of a job that comes up") {
+TEST_CASE("Messages that change all the time do not delay the status of a job that starts") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
@@ -65,7 +65,7 @@ TEST_CASE("Words that change all the time do not hold up the news of a job that 
   CHECK(writes.isDue(job(0), DeferredStatus::kBound, false, start + 1s));
 }
 
-TEST_CASE("A job that runs is told of at once") {
+TEST_CASE("The status of a job that runs is written at once") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
@@ -73,7 +73,7 @@ TEST_CASE("A job that runs is told of at once") {
   CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 100ms));
 }
 
-TEST_CASE("In a rush pods go before news, which are told when it is over") {
+TEST_CASE("In a rush pods are written before statuses and statuses when it is over") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
@@ -89,7 +89,7 @@ TEST_CASE("In a rush pods go before news, which are told when it is over") {
   CHECK(writes.isDue(job(1), DeferredStatus::kStarted, true, start + 12s));
 }
 
-TEST_CASE("A rush that does not end keeps nobody's news longer than a minute") {
+TEST_CASE("A rush that does not end delays a status by at most a minute") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
@@ -101,7 +101,7 @@ TEST_CASE("A rush that does not end keeps nobody's news longer than a minute") {
   CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 60s));
 }
 
-TEST_CASE("Nothing is held back while somebody waits for room") {
+TEST_CASE("No status is held back while a job waits for capacity") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000, true);
@@ -113,7 +113,7 @@ TEST_CASE("Nothing is held back while somebody waits for room") {
   CHECK_FALSE(writes.isDue(job(2), DeferredStatus::kStarted, true, start + 5s));
 }
 
-TEST_CASE("A gang that has a record is told of in a rush as usual") {
+TEST_CASE("The status of a gang with a record is written in a rush as usual") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
@@ -122,7 +122,7 @@ TEST_CASE("A gang that has a record is told of in a rush as usual") {
   CHECK(writes.isDue(job(0), DeferredStatus::kBound, false, start + 1s));
 }
 
-TEST_CASE("News that fall due while a cycle thinks are asked for once more") {
+TEST_CASE("A status that is due during a cycle causes one more cycle") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   ripeOf(writes, 1, start);
@@ -133,7 +133,7 @@ TEST_CASE("News that fall due while a cycle thinks are asked for once more") {
   CHECK_FALSE(writes.nextWake());
 }
 
-TEST_CASE("A write that fails does not begin the minute anew") {
+TEST_CASE("A write that fails does not restart the minute") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   writes.beginCycle(start, 1000);
@@ -145,7 +145,7 @@ TEST_CASE("A write that fails does not begin the minute anew") {
   CHECK(writes.isDue(job(0), DeferredStatus::kStarted, true, start + 61s));
 }
 
-TEST_CASE("Words that change all the time are told ever less often, until they stand still") {
+TEST_CASE("Messages that change all the time are written ever less often until they are stable") {
   DeferredWrites writes;
   const Instant start = Instant{} + 1h;
   // Checks ten times a second; returns the seconds in which the write was allowed.

@@ -46,14 +46,14 @@ struct Fixture {
       api, loop, [this](std::function<base::Task()> work) { offloaded.push_back(std::move(work)); }};
   std::optional<core::Failure> found;
 
-  std::vector<std::string> told;  // namespaces in the order of their results
+  std::vector<std::string> finished;  // namespaces in the order of their results
 
   void collect(int members, const std::string& ns = "ml") {
     std::vector<Witness> witnesses;
     for (int i = 0; i < members; ++i) witnesses.push_back({{ns, "p"}, "worker", i, "main", true});
     collector.collect(std::move(witnesses), [this, ns](core::Failure failure) {
       found = std::move(failure);
-      told.push_back(ns);
+      finished.push_back(ns);
     });
     loop.runFor(1s);
   }
@@ -86,7 +86,7 @@ TEST_CASE("The logs of a gang that failed are read beside the loop") {
   CHECK(fixture.found->node.str() == "n1");
 }
 
-TEST_CASE("Whose gangs fail by hundreds keeps no other namespace's waiting") {
+TEST_CASE("Hundreds of failed gangs of one namespace do not delay another namespace") {
   Fixture fixture;
   for (int i = 0; i < 100; ++i) fixture.collect(1, "many");
   fixture.collect(1, "few");
@@ -96,8 +96,8 @@ TEST_CASE("Whose gangs fail by hundreds keeps no other namespace's waiting") {
     fixture.offloaded[done]()();
     fixture.loop.runFor(1s);
   }
-  REQUIRE(fixture.told.size() == 102);
-  CHECK(std::count(fixture.told.begin(), fixture.told.begin() + 4, "few") == 2);
+  REQUIRE(fixture.finished.size() == 102);
+  CHECK(std::count(fixture.finished.begin(), fixture.finished.begin() + 4, "few") == 2);
 }
 
 TEST_CASE("Logs that take long to read are left out after a second") {
@@ -113,7 +113,7 @@ TEST_CASE("Logs that take long to read are left out after a second") {
   CHECK(fixture.found->failure == model::FailureClass::kGpuOutOfMemory);
 }
 
-TEST_CASE("Of many members that ended, those that ended first are read") {
+TEST_CASE("The first of many members that ended are read") {
   Fixture fixture;
   std::vector<Witness> witnesses;
   const base::WallTime first = base::WallTime{} + 1'000h;
@@ -128,7 +128,7 @@ TEST_CASE("Of many members that ended, those that ended first are read") {
   CHECK_FALSE(fixture.api.asked.contains("p130"));
 }
 
-TEST_CASE("What was read of the logs is dropped once the collector is gone") {
+TEST_CASE("Evidence that was read is dropped once the collector is destroyed") {
   base::VirtualLoop loop;
   Server api{loop};
   std::vector<std::function<base::Task()>> offloaded;

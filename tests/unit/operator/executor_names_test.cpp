@@ -51,14 +51,14 @@ struct Fixture {
   }
   [[nodiscard]] bool auxiliariesReady(const model::Job& job) const {
     const auto all = executor.feedback(cluster().add(job));
-    const auto told = all.find(job.key);
-    return told != all.end() && told->second.auxiliariesReady;
+    const auto found = all.find(job.key);
+    return found != all.end() && found->second.auxiliariesReady;
   }
 };
 
 }  // namespace
 
-TEST_CASE("what is known of a job does not hold for another one that has its name") {
+TEST_CASE("the state of a job does not apply to a new job of its name") {
   Fixture fixture;
   const model::Job first = job("ml/bert")
                                .role("worker", 2, gpus(1))

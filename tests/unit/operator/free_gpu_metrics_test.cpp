@@ -34,7 +34,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "Free GPUs and what is of no use of them are told") {
+TEST_CASE_METHOD(Fixture, "Free GPUs and their fragmentation are exported") {
   metrics.changed();
   loop.runFor(std::chrono::seconds(1));
   finish();
@@ -43,7 +43,7 @@ TEST_CASE_METHOD(Fixture, "Free GPUs and what is of no use of them are told") {
   CHECK(hasLine("trainyard_fragmentation_ratio 0.272"));
 }
 
-TEST_CASE_METHOD(Fixture, "However much changes, it is looked at seldom, and the last change is seen") {
+TEST_CASE_METHOD(Fixture, "Frequent changes are computed rarely and the last one is included") {
   for (int i = 0; i < 100; ++i) {
     metrics.changed();
     loop.runFor(std::chrono::milliseconds(10));
@@ -60,7 +60,7 @@ TEST_CASE_METHOD(Fixture, "However much changes, it is looked at seldom, and the
   CHECK(looks == 2);
 }
 
-TEST_CASE_METHOD(Fixture, "What changes while it is looked at elsewhere is looked at afterwards") {
+TEST_CASE_METHOD(Fixture, "A change during a computation causes another one") {
   metrics.changed();
   loop.runFor(std::chrono::seconds(1));
   metrics.changed();

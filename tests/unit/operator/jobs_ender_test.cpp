@@ -60,7 +60,7 @@ struct Fixture {
                   [this](base::Result<void> end) { result = std::move(end); }};
 };
 
-TEST_CASE("every job is deleted once, and the end waits until all are gone") {
+TEST_CASE("every job is deleted once and the end waits until all are removed") {
   Fixture fixture;
   fixture.api.jobs = {{"a", {}}, {"b", {}}, {"c", {}}};
   fixture.ender.start();
@@ -72,7 +72,7 @@ TEST_CASE("every job is deleted once, and the end waits until all are gone") {
   CHECK(fixture.api.deletes == 3);
 }
 
-TEST_CASE("what fails is tried again") {
+TEST_CASE("a deletion that fails is tried again") {
   Fixture fixture;
   fixture.api.jobs = {{"a", {}}};
   fixture.api.failures = 3;
@@ -82,7 +82,7 @@ TEST_CASE("what fails is tried again") {
   CHECK(*fixture.result);
 }
 
-TEST_CASE("without jobs, or without their kind, there is nothing to wait for") {
+TEST_CASE("without jobs or without their kind there is nothing to wait for") {
   Fixture fixture;
   fixture.api.served = GENERATE(true, false);
   fixture.ender.start();
@@ -91,7 +91,7 @@ TEST_CASE("without jobs, or without their kind, there is nothing to wait for") {
   CHECK(*fixture.result);
 }
 
-TEST_CASE("jobs that do not go are named when patience is over") {
+TEST_CASE("jobs that are not removed are named when the patience is over") {
   Fixture fixture;
   for (const char name : std::string("abcdefg")) fixture.api.jobs[std::string(1, name)] = {};
   fixture.api.takes = 24h;

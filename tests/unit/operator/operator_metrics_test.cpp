@@ -24,7 +24,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("Waiting is counted by cause when a stretch of it is over") {
+TEST_CASE("Waiting is counted by cause when an interval of it is over") {
   Fixture fixture;
   CHECK(fixture.hasLine("trainyard_job_delay_seconds_total{cause=\"FairShare\"} 0"));
   model::Job before;
@@ -37,7 +37,7 @@ TEST_CASE("Waiting is counted by cause when a stretch of it is over") {
   CHECK(fixture.hasLine("trainyard_job_delay_seconds_total{cause=\"Fragmentation\"} 0"));
 }
 
-TEST_CASE("Queues are told by name, and not at all once they are gone") {
+TEST_CASE("Queues are exported by name until they are deleted") {
   Fixture fixture;
   model::Queue vision;
   vision.name = model::QueueName("vision");
@@ -67,7 +67,7 @@ TEST_CASE("Queues are told by name, and not at all once they are gone") {
   CHECK_FALSE(fixture.tells("queue=\"vision\""));
 }
 
-TEST_CASE("Queues that come and go do not lock new ones out") {
+TEST_CASE("Queues that are created and deleted do not lock new ones out") {
   Fixture fixture;
   for (std::size_t i = 0; i < telemetry::MetricsRegistry::kMaxSeries + 5; ++i) {
     model::Queue queue;
@@ -102,7 +102,7 @@ void become(Fixture& fixture, model::Job& job, const model::JobStatus& after, ba
   job.status = after;
 }
 
-TEST_CASE("A job's placement is observed once, its waits each time") {
+TEST_CASE("A job's placement is observed once and its waits each time") {
   Fixture fixture;
   model::Job job = waitingJob();
   model::JobStatus status = job.status;
@@ -127,7 +127,7 @@ TEST_CASE("A job's placement is observed once, its waits each time") {
   CHECK_FALSE(fixture.tells("queue=\"vision\""));
 }
 
-TEST_CASE("A gang of one, whose pod stands for its record, is observed when that is written") {
+TEST_CASE("A single-pod job is observed when its record is written") {
   Fixture fixture;
   model::Job job = waitingJob();
   job.status.gang.placed = model::Placed{.epoch = 1, .assignments = {}};
@@ -137,7 +137,7 @@ TEST_CASE("A gang of one, whose pod stands for its record, is observed when that
   CHECK(fixture.hasLine("trainyard_job_placement_seconds_count 1"));
 }
 
-TEST_CASE("The phases of a change are timed, and the oldest that is under way is told") {
+TEST_CASE("The phases of a change are timed and the oldest one under way is exported") {
   Fixture fixture;
   model::Job job = waitingJob();
   model::JobStatus status = job.status;
@@ -159,7 +159,7 @@ TEST_CASE("The phases of a change are timed, and the oldest that is under way is
   CHECK(fixture.hasLine("trainyard_oldest_proposal_timestamp_seconds 0"));
 }
 
-TEST_CASE("Who is stopped is counted by cause") {
+TEST_CASE("Ends of placed gangs are counted by cause") {
   Fixture fixture;
   model::Job job = waitingJob();
   job.status.gang.placed = model::Placed{.epoch = 1, .assignments = {}};
@@ -167,7 +167,7 @@ TEST_CASE("Who is stopped is counted by cause") {
   status.preemptions.count = 1;
   become(fixture, job, status, kStart);
   job.status.gang.proposal = proposalOf("p1");
-  job.status.gang.proposal->movesFor = model::ObjectKey{"ml", "claimant"};
+  job.status.gang.proposal->movesFor = model::ObjectKey{"ml", "claiming"};
   status.preemptions.count = 2;
   become(fixture, job, status, kStart);
   status.restarts.add(model::FailureClass::kUnknown, true);
@@ -184,8 +184,7 @@ TEST_CASE("Who is stopped is counted by cause") {
   }
 }
 
-TEST_CASE(
-    "GPU time of failed starts is lost, and as much is saved where another one would have been in vain") {
+TEST_CASE("GPU time of failed starts is lost and as much is saved where a restart would have failed again") {
   Fixture fixture;
   model::Job before;
   before.status.gpus = 8;
@@ -209,7 +208,7 @@ TEST_CASE(
     CHECK(text.find(std::string("trainyard_saved_gpu_seconds_total{class=\"") + none) == std::string::npos);
 }
 
-TEST_CASE("jobs that report and jobs that stall are counted, without a label of theirs") {
+TEST_CASE("jobs that report and jobs that stall are counted without a label of theirs") {
   Fixture fixture;
   model::Snapshot snapshot;
   snapshot.now = base::WallTime{} + 10'000s;

@@ -130,7 +130,7 @@ TEST_CASE("A status that is stored is written once") {
   CHECK(fixture.api.writes == 1);
 }
 
-TEST_CASE("A status that is refused by conflicts from which nothing is learnt is written ever less often") {
+TEST_CASE("A status that is refused by conflicts without any change is written ever less often") {
   Fixture fixture;
   fixture.runForAMinute();
   CHECK(fixture.api.writes >= 3);
@@ -162,7 +162,7 @@ TEST_CASE("A status that cannot be read back is written ever less often") {
   CHECK(fixture.api.writes <= 12);
 }
 
-TEST_CASE("A status of which the server does not keep everything is written ever less often") {
+TEST_CASE("A status that the server stores only in part is written ever less often") {
   Fixture fixture;
   fixture.api.write = [&] {
     ++fixture.api.version;
@@ -173,8 +173,7 @@ TEST_CASE("A status of which the server does not keep everything is written ever
   CHECK(fixture.api.writes <= 12);
 }
 
-TEST_CASE(
-    "A finalizer that is refused by conflicts from which nothing is learnt is written ever less often") {
+TEST_CASE("A finalizer that is refused by conflicts without any change is written ever less often") {
   Fixture fixture;
   for (int i = 0; i < 6'000; ++i) {
     const auto job = fixture.cache.jobs.find(kJob);
@@ -196,7 +195,7 @@ const std::string kPlaced =
     R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":[{"role":"worker","indices":"0-1","node":"n1"}]}}})";
 const base::Error kTooLarge{base::ErrorCode::kInvalid, "PATCH: 500: etcdserver: request is too large"};
 
-TEST_CASE("Who fills up a job that runs loses what he filled it up with, and its record is written") {
+TEST_CASE("A placed job that is too large for its record loses the metadata that fills it") {
   Fixture fixture;
   std::string stripped;
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
@@ -214,14 +213,14 @@ TEST_CASE("Who fills up a job that runs loses what he filled it up with, and its
     fixture.api.status = R"({"phase":"Queued"})";
     return true;
   };
-  SECTION("where it runs") {
+  SECTION("a placed job") {
     fixture.api.status = kPlaced;
     fixture.cache.jobs.upsert(object(++fixture.api.version, kPlaced));
     fixture.runForAMinute();
     CHECK_THAT(stripped, Catch::Contains(R"("labels":null,"annotations":null,"managedFields":[{}])"));
     CHECK(fixture.api.status == R"({"phase":"Queued"})");
   }
-  SECTION("but one that waits harms nobody, and loses its turn") {
+  SECTION("but a pending job is left alone and counts as failing") {
     fixture.runForAMinute();
     CHECK(stripped.empty());
     const auto feedback = fixture.executor.feedback(fixture.cache.snapshot(fixture.loop.wallNow()));
@@ -248,7 +247,7 @@ TEST_CASE("A gang's record is written however often its spec is edited") {
   CHECK(fixture.api.status == R"({"phase":"Queued"})");
 }
 
-TEST_CASE("A pod that is filled up to what can be stored is emptied, then deleted") {
+TEST_CASE("A pod that is filled up to the storage limit is emptied and then deleted") {
   Fixture fixture;
   fixture.api.pod =
       R"({"metadata":{"namespace":"ml","name":"bert-worker-0","uid":"p","labels":{"trainyard.dev/role":"worker","x":"y"}}})";
@@ -297,7 +296,7 @@ TEST_CASE("Bodies of a large gang are not made all at once") {
   CHECK(fixture.api.mostOpen < (std::size_t{17} << 20));
 }
 
-TEST_CASE("A member whose creation nobody answered is read before the job goes on") {
+TEST_CASE("A member whose creation got no answer is read before the job continues") {
   Fixture fixture;
   int reads = 0;
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
@@ -318,8 +317,7 @@ TEST_CASE("A member whose creation nobody answered is read before the job goes o
   CHECK(fixture.executor.busyJobs() == 0);
 }
 
-TEST_CASE(
-    "A member that cannot be told of its job's size holds the resize until its deadline, not for ever") {
+TEST_CASE("A member that cannot be notified of a resize holds it until its deadline and not for ever") {
   const std::string manifest =
       R"({"metadata":{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"11","generation":1},"spec":{)"
       R"("framework":"PyTorch","elastic":{"role":"worker","minReplicas":1,"maxReplicas":4},"checkpoint":{"mode":)"
@@ -347,7 +345,7 @@ TEST_CASE(
       return std::nullopt;
     return refusal;
   };
-  const auto told = [&](base::Instant::duration within) {
+  const auto notified = [&](base::Instant::duration within) {
     model::Snapshot snapshot = fixture.cache.snapshot(fixture.loop.wallNow());
     snapshot.jobs.edit() = {job};
     for (const auto end = fixture.loop.now() + within; fixture.loop.now() < end;) {
@@ -367,22 +365,22 @@ TEST_CASE(
   };
   SECTION("too large to be written") {
     refusal = {base::ErrorCode::kOutcomeUnknown, "etcdserver: request is too large"};
-    CHECK_FALSE(told(29s));
-    CHECK(told(60s));
+    CHECK_FALSE(notified(29s));
+    CHECK(notified(60s));
   }
-  SECTION("edited all the time") {
+  SECTION("edited constantly") {
     refusal = {base::ErrorCode::kConflict, "the object has been modified"};
-    CHECK_FALSE(told(29s));
-    CHECK(told(60s));
+    CHECK_FALSE(notified(29s));
+    CHECK(notified(60s));
   }
-  SECTION("but what does not come to the server says nothing of it") {
+  SECTION("but a request that does not reach the server does not count") {
     refusal = {base::ErrorCode::kUnavailable, "connection refused"};
-    CHECK_FALSE(told(120s));
+    CHECK_FALSE(notified(120s));
   }
   CHECK(words > 1);
 }
 
-TEST_CASE("A job with 45,000 resources waits for nothing and costs nobody a place: it is refused by reason") {
+TEST_CASE("A job with 45000 resources is refused by reason and delays no other job") {
   std::string limits;
   for (int i = 0; i < 45'000; ++i) limits += fmt::format(R"({}"x.io/r{}":"1")", i == 0 ? "" : ",", i);
   const auto wide = codec::decodeJob(fmt::format(
@@ -413,7 +411,7 @@ TEST_CASE("A job with 45,000 resources waits for nothing and costs nobody a plac
   }
 }
 
-TEST_CASE("A template whose ResourceClaims do not exist is refused by name, and asked again") {
+TEST_CASE("A template whose ResourceClaims do not exist is refused by name and checked again") {
   Fixture fixture;
   fixture.cache.jobs.upsert(
       R"({"metadata":{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"11","generation":1},"spec":{)"
@@ -445,7 +443,7 @@ TEST_CASE("A template whose ResourceClaims do not exist is refused by name, and 
   CHECK(said() == "");
 }
 
-TEST_CASE("What is told of an absurd number of GPUs fits the status") {
+TEST_CASE("The status of a job with an absurd number of GPUs stays within its bounds") {
   core::CycleInput input;
   model::Job absurd = test::job("ml/absurd").role("worker", 4'096, test::gpus(4'503'599'627'370'495));
   absurd.specError = "spec.roles: too many";

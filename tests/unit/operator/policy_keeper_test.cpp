@@ -111,7 +111,7 @@ TEST_CASE("A comment changes the file and not the policy") {
   CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"taken\"} 1"));
 }
 
-TEST_CASE("The last good policy stays while the file is bad, and the complaint comes once") {
+TEST_CASE("The last good policy stays while the file is bad and the error is reported once") {
   Fixture fixture;
   fixture.volume.put("ordering: las\n");
   const auto keeper = fixture.follow();
@@ -125,7 +125,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
   CHECK(fixture.hasLine("trainyard_policy_last_reload_success 0"));
   CHECK(fixture.hasLine("trainyard_policy_reloads_total{result=\"refused\"} 1"));
 
-  SECTION("it goes away altogether, and comes back") {
+  SECTION("it is removed and comes back") {
     fixture.volume.takeAway();
     fixture.loop.runFor(1min);
     CHECK(fixture.refused.size() == 2);
@@ -134,7 +134,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
     fixture.loop.runFor(5s);
     CHECK(fixture.taken.empty());
   }
-  SECTION("it is mended") {
+  SECTION("it is repaired") {
     fixture.volume.put("ordering: fifo\n");
     fixture.loop.runFor(5s);
     REQUIRE(fixture.taken.size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE("The last good policy stays while the file is bad, and the complaint c
   CHECK(fixture.hasLine("trainyard_policy_last_reload_success 1"));
 }
 
-TEST_CASE("The same mistake made again after it was mended is told again") {
+TEST_CASE("A mistake that is repeated after a repair is reported again") {
   Fixture fixture;
   fixture.volume.put("");
   const auto keeper = fixture.follow();
@@ -154,7 +154,7 @@ TEST_CASE("The same mistake made again after it was mended is told again") {
   CHECK(fixture.refused.size() == 2);
 }
 
-TEST_CASE("Which resources are GPUs is taken at the start, and a change of it is refused") {
+TEST_CASE("The GPU resources are read at the start and a change of them is refused") {
   Fixture fixture;
   fixture.volume.put("gpuResources: [amd.com/gpu]");
   const auto keeper = fixture.follow();

@@ -64,8 +64,8 @@ struct Fixture {
 
   // Adds a job with members that run since now, with further fields in its spec and status.
   void run(const std::string& name, int workers, const std::string& healthSpec = "",
-           const model::JobStatus& told = {}) {
-    model::JobStatus status = told;
+           const model::JobStatus& initial = {}) {
+    model::JobStatus status = initial;
     status.phase = "Running";
     status.gang.lastEpoch = 1;
     std::vector<model::Assignment> assignments;
@@ -125,7 +125,7 @@ struct Fixture {
   base::WallTime started{};
 };
 
-TEST_CASE("A report is found in the log, and the status changes every thirty seconds at most") {
+TEST_CASE("A report is found in the log and the status changes at most every thirty seconds") {
   Fixture fixture;
   fixture.run("bert", 2);
   int writes = 0;
@@ -149,7 +149,7 @@ TEST_CASE("A report is found in the log, and the status changes every thirty sec
         std::pair<std::string, std::string>{"container", "train"});
 }
 
-TEST_CASE("Nothing new is nothing to write") {
+TEST_CASE("A status without changes is not written") {
   Fixture fixture;
   fixture.run("bert", 1);
   fixture.writeLog("bert-worker-0", R"(trainyard-progress: {"step":1})");
@@ -161,7 +161,7 @@ TEST_CASE("Nothing new is nothing to write") {
   CHECK(fixture.calls == calls);
 }
 
-TEST_CASE("Who never reports is asked ever less often, and all of a cluster ten times a second at most") {
+TEST_CASE("A job that never reports is read ever less often and a cluster at most ten times a second") {
   Fixture fixture;
   for (int i = 0; i < 500; ++i) fixture.run(fmt::format("job{}", i), 1);
   fixture.loop.runFor(1h);
@@ -171,7 +171,7 @@ TEST_CASE("Who never reports is asked ever less often, and all of a cluster ten 
   for (std::size_t i = 10; i < reads.size(); ++i) REQUIRE(reads[i].first - reads[i - 10].first >= 1s);
 }
 
-TEST_CASE("Kubelets that do not answer hold up four requests and nobody's turn") {
+TEST_CASE("Kubelets that do not answer do not hold up the reading of other jobs") {
   Fixture fixture;
   for (int i = 0; i < 10; ++i) fixture.run(fmt::format("job{}", i), 1, R"({"stallSeconds":60})");
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
@@ -185,7 +185,7 @@ TEST_CASE("Kubelets that do not answer hold up four requests and nobody's turn")
   CHECK(fixture.stalled("job2"));
 }
 
-TEST_CASE("A job stalls when no member that is looked at has said anything for its time, and lives again") {
+TEST_CASE("A job stalls when no member that is read has logged for its time and recovers when one logs") {
   Fixture fixture;
   fixture.health = R"({"stallSeconds":120})";
   fixture.run("bert", 3, fixture.health);
@@ -214,7 +214,7 @@ TEST_CASE("A job stalls when no member that is looked at has said anything for i
   }
 }
 
-TEST_CASE("A new leader knows from the lines' times how long a job has been silent") {
+TEST_CASE("A new leader derives a job's silence from the times of its lines") {
   Fixture fixture;
   fixture.health = R"({"stallSeconds":600})";
   fixture.started = fixture.loop.wallNow();
@@ -229,7 +229,7 @@ TEST_CASE("A new leader knows from the lines' times how long a job has been sile
   CHECK(fixture.stalled("bert"));
 }
 
-TEST_CASE("A log whose lines are so long that its end is cut off is asked for fewer of them") {
+TEST_CASE("A log whose long lines cut off its end is read with fewer lines") {
   Fixture fixture;
   fixture.run("bert", 1, R"({"stallSeconds":60})");
   fixture.api.logs["bert-worker-0"] = std::string(400'000, 'x');
@@ -242,13 +242,13 @@ TEST_CASE("A log whose lines are so long that its end is cut off is asked for fe
 TEST_CASE("A pod that only has a member's name is not read") {
   Fixture fixture;
   fixture.run("bert", 1, R"({"stallSeconds":60})");
-  fixture.pod("bert-worker-0", "somebody-else");
+  fixture.pod("bert-worker-0", "another-job");
   fixture.loop.runFor(10min);
   CHECK(fixture.api.reads.empty());
   CHECK(fixture.reader.findings().empty());
 }
 
-TEST_CASE("Jobs that do not run, and replicas that do not lead, read nothing") {
+TEST_CASE("Jobs that do not run and replicas that do not lead read nothing") {
   Fixture fixture;
   SECTION("ended") {
     fixture.run("bert", 1, R"({"stallSeconds":60})");

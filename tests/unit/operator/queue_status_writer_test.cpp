@@ -88,7 +88,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("The first word is written at once, later ones by turns, and the newest wins") {
+TEST_CASE("The first status is written at once and later ones at intervals with the newest value") {
   Fixture fixture;
   fixture.note(1);
   fixture.loop.runFor(10ms);
@@ -104,7 +104,7 @@ TEST_CASE("The first word is written at once, later ones by turns, and the newes
   CHECK(fixture.api.writes[1].first - fixture.api.writes[0].first >= 2s);
 }
 
-TEST_CASE("What is there already is not written") {
+TEST_CASE("A status that is stored already is not written") {
   Fixture fixture;
   fixture.note(1);
   fixture.loop.runFor(1min);
@@ -115,7 +115,7 @@ TEST_CASE("What is there already is not written") {
   CHECK(fixture.written() == std::vector<int>{1});
 }
 
-TEST_CASE("A word that the next cycle takes back is not written") {
+TEST_CASE("A status that the next cycle withdraws is not written") {
   Fixture fixture;
   fixture.note(1);
   fixture.loop.runFor(1s);
@@ -138,7 +138,7 @@ TEST_CASE("A cycle that ran while a write was under way is followed by another")
   CHECK(fixture.overtaken == 1);
 }
 
-TEST_CASE("Decayed usage alone is written once a minute, and goes along with other news") {
+TEST_CASE("Decayed usage alone is written once a minute and together with other changes") {
   Fixture fixture;
   fixture.note(1, 1000);
   fixture.loop.runFor(1s);
@@ -153,7 +153,7 @@ TEST_CASE("Decayed usage alone is written once a minute, and goes along with oth
   CHECK(fixture.api.decayed == "7");
 }
 
-TEST_CASE("News of one queue need not wait for the slow turn of decayed usage") {
+TEST_CASE("A change of one queue does not wait for the interval of decayed usage") {
   Fixture fixture;
   fixture.note(1, 10);
   fixture.loop.runFor(5s);
@@ -164,7 +164,7 @@ TEST_CASE("News of one queue need not wait for the slow turn of decayed usage") 
   CHECK(fixture.written() == std::vector<int>{1, 2});
 }
 
-TEST_CASE("Another writer who is faster is read, and the word written after it") {
+TEST_CASE("After a faster writer the queue is read and the status written again") {
   Fixture fixture;
   int edits = 3;
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
@@ -177,7 +177,7 @@ TEST_CASE("Another writer who is faster is read, and the word written after it")
   CHECK(fixture.api.reads == 3);
 }
 
-TEST_CASE("A word about a spec that has changed meanwhile is dropped") {
+TEST_CASE("A status for a spec that has changed meanwhile is dropped") {
   Fixture fixture;
   fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
     if (request.method == net::Method::kPatch && fixture.api.generation == 1) {
@@ -194,7 +194,7 @@ TEST_CASE("A word about a spec that has changed meanwhile is dropped") {
   CHECK(fixture.written() == std::vector<int>{5});
 }
 
-TEST_CASE("A write that fails is made again, with the newest word") {
+TEST_CASE("A write that fails is repeated with the newest status") {
   Fixture fixture;
   int left = 3;
   const auto code = GENERATE(base::ErrorCode::kUnavailable, base::ErrorCode::kForbidden,
@@ -212,7 +212,7 @@ TEST_CASE("A write that fails is made again, with the newest word") {
   CHECK(fixture.written() == std::vector<int>{2});
 }
 
-TEST_CASE("A queue that is gone is forgotten") {
+TEST_CASE("A deleted queue is forgotten") {
   Fixture fixture;
   fixture.api.fault = [](const kube::ApiRequest&) -> std::optional<base::Error> {
     return base::Error{base::ErrorCode::kNotFound, "gone"};

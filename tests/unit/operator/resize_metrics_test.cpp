@@ -32,7 +32,7 @@ model::Job elasticJob() {
   return each;
 }
 
-TEST_CASE("Dorm's three terms are those of the last decision, and adjustments add up") {
+TEST_CASE("Dorm's three terms are those of the last decision and adjustments add up") {
   Fixture fixture;
   fixture.metrics.noteSizes(core::SizeTerms{750, 40, 2, 990});
   fixture.metrics.noteSizes(std::nullopt);
@@ -43,7 +43,7 @@ TEST_CASE("Dorm's three terms are those of the last decision, and adjustments ad
   CHECK(fixture.hasLine("trainyard_resize_adjustments_total 3"));
 }
 
-TEST_CASE("A resize is counted by who decided it and what came of it") {
+TEST_CASE("A resize is counted by its cause and its outcome") {
   Fixture fixture;
   model::Job each = elasticJob();
   each.status.resize.decidedBy = model::SizeOwner::kCluster;

@@ -91,7 +91,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE("run times are learnt and written, and not more often than every five minutes") {
+TEST_CASE("run times: they are recorded and written at most every five minutes") {
   Fixture fixture;
   fixture.keeper.start();
   fixture.loop.runFor(10s);
@@ -110,7 +110,7 @@ TEST_CASE("run times are learnt and written, and not more often than every five 
   CHECK(fixture.api.asked.size() == 2);
 }
 
-TEST_CASE("run times: what another one wrote meanwhile is kept beside our own") {
+TEST_CASE("run times: entries of another writer are retained beside our own") {
   Fixture fixture;
   fixture.api.version = 1;
   fixture.keeper.start();
@@ -125,7 +125,7 @@ TEST_CASE("run times: what another one wrote meanwhile is kept beside our own") 
   CHECK(fixture.api.runs.find("job/ml/sweep/2") != std::string::npos);
 }
 
-TEST_CASE("run times: what cannot be used is forgotten, not fatal, and replaced") {
+TEST_CASE("run times: an unusable record is dropped and replaced and not fatal") {
   Fixture fixture;
   fixture.api.version = 1;
   fixture.api.runs = R"({"job/ml/a/1":[[1000,-50,7]]})";
@@ -159,7 +159,7 @@ void addKinds(model::RunTimes& times, const std::string& ns, int kinds, int hour
   }
 }
 
-TEST_CASE("run times: what is learnt of many kinds with long names fits into what keeps it") {
+TEST_CASE("run times: the record of many kinds with long names fits its object") {
   model::RunTimes learnt;
   addKinds(learnt, "crowd", 10'000, 100'000);
   addKinds(learnt, "quiet", 100, 0);

@@ -85,7 +85,7 @@ struct Scene {
   }
 };
 
-TEST_CASE("what this leader makes counts from the plan on") {
+TEST_CASE("what this leader creates counts from the plan on") {
   Scene scene;
   scene.putJob("u1");
   CHECK(scene.place().empty());
@@ -97,7 +97,7 @@ TEST_CASE("what this leader makes counts from the plan on") {
   CHECK(scene.place() == "n1");
 }
 
-TEST_CASE("it is charged as what it was admitted as until that is written") {
+TEST_CASE("a single-pod job is charged as admitted until its charge is written") {
   Scene scene;
   scene.putJob("u1");
   scene.make("n1", model::Charge{.queue = model::QueueName("poor"), .preemptible = true, .priority = 7});
@@ -110,14 +110,14 @@ TEST_CASE("it is charged as what it was admitted as until that is written") {
   CHECK(scene.singles.unboundPods() == 0);
 }
 
-TEST_CASE("nothing unbound is believed that this leader did not make") {
+TEST_CASE("an unbound pod that this leader did not create does not count") {
   Scene scene;
   scene.putJob("u1");
   scene.putPod("p1", "u1", 1, "", "n1");
   CHECK(scene.place().empty());
 }
 
-TEST_CASE("a bound pod is where it is, whoever made it") {
+TEST_CASE("a bound pod counts on its node for any creator") {
   Scene scene;
   scene.putPod("p1", "u1", 1, "n2");
   scene.putJob("u1");
@@ -126,7 +126,7 @@ TEST_CASE("a bound pod is where it is, whoever made it") {
   CHECK(scene.place() == "n2");
 }
 
-TEST_CASE("a bound pod that is gone was a start: its gang has lost its member, and begins another attempt") {
+TEST_CASE("a gang whose bound pod was deleted has lost its member and begins another attempt") {
   Scene scene;
   scene.putJob("u1");
   scene.make("n1");
@@ -142,7 +142,7 @@ TEST_CASE("a bound pod that is gone was a start: its gang has lost its member, a
   CHECK(scene.seen() == seen);
 }
 
-TEST_CASE("a pod that only says that it is the job's does not hide the one that is") {
+TEST_CASE("a pod that only claims to be the job's does not hide the real one") {
   Scene scene;
   scene.putJob("u1");
   scene.putPod("p1", "u1", 1, "n1");
@@ -152,7 +152,7 @@ TEST_CASE("a pod that only says that it is the job's does not hide the one that 
   CHECK(scene.place() == "n1");
 }
 
-TEST_CASE("a pod with a place that the job has not is no record of it") {
+TEST_CASE("a pod of a member that the job does not have is no record of it") {
   Scene scene;
   scene.putJob("u1");
   // Any client may write this, and no record that contains it could be read.
@@ -162,7 +162,7 @@ TEST_CASE("a pod with a place that the job has not is no record of it") {
   CHECK(scene.place() == "n2");
 }
 
-TEST_CASE("whoever finds a bound pod charges it to the queue that its namespace names") {
+TEST_CASE("a bound pod that is found is charged to the queue that its namespace names") {
   Scene scene;
   scene.cache.namespaces.upsert(
       R"({"metadata":{"name":"ml","uid":"ns","resourceVersion":"1","labels":{"trainyard.dev/default-queue":"team"}}})");
@@ -173,7 +173,7 @@ TEST_CASE("whoever finds a bound pod charges it to the queue that its namespace 
   CHECK(seen->status.gang.charge->queue.str() == "team");
 }
 
-TEST_CASE("a pod of another epoch, of another job of that name, or of a larger gang is no record") {
+TEST_CASE("a pod of another epoch or of another job of that name or of a larger gang is no record") {
   Scene scene;
   scene.putJob("u1");
   scene.putPod("p1", "u1", 2, "n1");
@@ -186,7 +186,7 @@ TEST_CASE("a pod of another epoch, of another job of that name, or of a larger g
   CHECK(scene.place().empty());
 }
 
-TEST_CASE("a bound pod of the next epoch is kept while the job still shows the record before") {
+TEST_CASE("a bound pod of the next epoch is retained while the job still shows the record before") {
   Scene scene;
   scene.putJob("u1",
                R"({"gang":{"lastEpoch":1,"placed":{"epoch":1,"assignments":[{"node":"n1","role":"worker",)"
@@ -197,7 +197,7 @@ TEST_CASE("a bound pod of the next epoch is kept while the job still shows the r
   CHECK(scene.place() == "n2");
 }
 
-TEST_CASE("whoever made a bound pod larger than its template is charged for what it holds") {
+TEST_CASE("a bound pod larger than its template is charged for what it holds") {
   Scene scene;
   scene.putJob("u1");
   scene.putPod("p1", "u1", 1, "n1");
@@ -231,7 +231,7 @@ TEST_CASE(
   CHECK(seen()->recordUnwritten);
 }
 
-TEST_CASE("the pod of a job that is gone counts where it may be bound until it is known to be, or gone") {
+TEST_CASE("the pod of a deleted job counts where it may be bound until that is known or the pod is deleted") {
   Scene scene;
   scene.putJob("u1");
   scene.make("n1");
@@ -261,7 +261,7 @@ TEST_CASE("the pod of a job that is gone counts where it may be bound until it i
     scene.putPod("p1", "u1", 1, "n2");
     CHECK(shown()->node.str() == "n2");
   }
-  SECTION("gone") {
+  SECTION("deleted") {
     scene.dropPod("p1");
     CHECK(shown() == nullptr);
     scene.putPod("p1", "u1", 1, "", "n1");
@@ -269,7 +269,7 @@ TEST_CASE("the pod of a job that is gone counts where it may be bound until it i
   }
 }
 
-TEST_CASE("what is written ends it") {
+TEST_CASE("a written record ends the assumed one") {
   Scene scene;
   scene.putJob("u1");
   scene.make("n1");
@@ -280,7 +280,7 @@ TEST_CASE("what is written ends it") {
   CHECK(scene.singles.made(kJob) == nullptr);
 }
 
-TEST_CASE("a job that took the name of one that is gone begins anew") {
+TEST_CASE("a job that has the name of a deleted one starts without its state") {
   Scene scene;
   scene.putJob("u1");
   scene.make("n1");

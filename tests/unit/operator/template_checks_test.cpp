@@ -17,7 +17,7 @@ model::Job waiting(std::string_view name) {
   return job;
 }
 
-TEST_CASE("what is said of one who was given more memory is said of no other with its templates") {
+TEST_CASE("a check of a job that was given more memory does not apply to others with its templates") {
   TemplateChecks checks;
   model::Job larger = waiting("larger");
   larger.status.restarts.add(model::FailureClass::kHostOutOfMemory, true);
@@ -29,7 +29,7 @@ TEST_CASE("what is said of one who was given more memory is said of no other wit
   CHECK(checks.outcome(larger, {}) == "exceeds the namespace's most");
 }
 
-TEST_CASE("a refusal is asked again, soon at first and then less often, for every job of the template") {
+TEST_CASE("a refusal is checked again for every job of the template and ever less often") {
   TemplateChecks checks;
   base::Instant now{};
   std::vector<std::int64_t> seconds;
@@ -46,7 +46,7 @@ TEST_CASE("a refusal is asked again, soon at first and then less often, for ever
   CHECK(checks.outcome(waiting("first"), now) == "");
 }
 
-TEST_CASE("many refused templates are asked no more often than ten a second") {
+TEST_CASE("many refused templates are checked no more often than ten a second") {
   TemplateChecks checks;
   for (int i = 0; i < 1'000; ++i) {
     model::Job job = waiting("j");
@@ -59,7 +59,7 @@ TEST_CASE("many refused templates are asked no more often than ten a second") {
   CHECK(checks.outcome(one, base::Instant{} + std::chrono::seconds(99)));
 }
 
-TEST_CASE("nothing is kept of jobs that are gone, nor of their former versions") {
+TEST_CASE("no state is stored of deleted jobs nor of former versions") {
   TemplateChecks checks;
   model::PodShape larger;
   larger.requests.cpu = {4'000};

@@ -74,7 +74,8 @@ constexpr std::string_view kData = R"({"name":"d","persistentVolumeClaim":{"clai
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a pod that uses a claim for one node ties others to that node, until it is gone") {
+TEST_CASE_METHOD(Fixture,
+                 "a pod that uses a claim for one node restricts others to that node until it ends") {
   node("n1");
   node("n2");
   job("train", kData);
@@ -145,11 +146,11 @@ TEST_CASE_METHOD(Fixture, "nodes with as many volumes of a CSI driver as they ta
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "a pod that kube-scheduler has a node for holds its room there before it is bound") {
+                 "a pod that kube-scheduler has a node for holds capacity there before it is bound") {
   node("n1");
   const auto freeGpus = [&] { return core::Ledger(snapshot()).nodes()[0].freeGpus; };
   const std::string volumes = fmt::format(R"("volumes":[{}],)", kData);
-  SECTION("by its claim, of which a volume is being made for that node") {
+  SECTION("by its claim whose volume is being made for that node") {
     claim("data", R"("spec":{})");
     pod("slow", volumes);
     CHECK(freeGpus() == 8);
@@ -176,14 +177,14 @@ TEST_CASE_METHOD(Fixture,
     pod("slow", devices, R"({"nominatedNodeName":"n1"})");
     CHECK(freeGpus() == 0);
   }
-  SECTION("but not where another scheduler binds it: nobody may ever do") {
+  SECTION("but not where another scheduler may never bind it") {
     claim("data", R"("spec":{})", R"({"volume.kubernetes.io/selected-node":"n1"})");
     pod("slow", R"("schedulerName":"none",)" + volumes);
     CHECK(freeGpus() == 8);
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a node that loses its type of GPU for a moment keeps it") {
+TEST_CASE_METHOD(Fixture, "a node that loses the label of its GPU type for a moment keeps the type") {
   base::WallTime now = test::at(0);
   TypeLabels types(cache, [] { return "gpu/type"; }, [&] { return now; });
   const auto labelled = [&](std::string_view labels, std::string_view uid = "u1") {

@@ -10,7 +10,7 @@ using trainyard::base::EventLoop;
 using trainyard::base::Task;
 using trainyard::operator_::WorkerThread;
 
-TEST_CASE("What takes long is done beside the loop, in turn, and answered on the loop") {
+TEST_CASE("Long work runs beside the loop in order and is answered on the loop") {
   EventLoop loop;
   WorkerThread worker(loop);
   const auto offload = worker.offload();
@@ -31,7 +31,7 @@ TEST_CASE("What takes long is done beside the loop, in turn, and answered on the
   CHECK(answered == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("Whoever goes awaits what is under way") {
+TEST_CASE("The destructor waits for work under way") {
   EventLoop loop;
   std::promise<void> begun;
   bool ended = false;

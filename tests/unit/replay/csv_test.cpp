@@ -36,7 +36,7 @@ TEST_CASE("Columns are found by name; unknown ones and blanks do not matter") {
   CHECK(table->column("d").error().message == "f: no column d; there are b, a, c");
 }
 
-TEST_CASE("A table that is none is refused with its line") {
+TEST_CASE("An invalid table is refused with its line") {
   CHECK(CsvTable::parse("f", "").error().message == "f: empty, without a header");
   CHECK(CsvTable::parse("f", "a,b\n1,2\n1\n").error().message ==
         "f line 3: 1 fields, but the header names 2");
@@ -45,7 +45,7 @@ TEST_CASE("A table that is none is refused with its line") {
         "f line 2: quoted fields are not understood");
 }
 
-TEST_CASE("Numbers of a Muri trace that are none are refused with file, line and column") {
+TEST_CASE("Invalid numbers of a Muri trace are refused with file and line and column") {
   CHECK(muriError("1,1,0,10,100,bert") == "read");
   CHECK(muriError("1,1,0,nan,100,bert") == "t.csv line 3, column iterations: 'nan' is not a number");
   CHECK(muriError("1,1,0,10,inf,bert") == "t.csv line 3, column iteration_time: 'inf' is not a number");
@@ -62,7 +62,7 @@ TEST_CASE("Numbers of a Muri trace that are none are refused with file, line and
         "t.csv line 3, column iterations: so many iterations take 1.01e+21 s, more than 1e+10");
 }
 
-TEST_CASE("Numbers and dates of a Philly trace that are none are refused with file, line and column") {
+TEST_CASE("Invalid numbers and dates of a Philly trace are refused with file and line and column") {
   CHECK(phillyError("2017-10-09 07:01:55,66.0,1,66.0,vc") == "read");
   CHECK(phillyError("2017-10-09 07:01:55,NaN,1,66.0,vc") ==
         "p.csv line 2, column duration: 'NaN' is not a number");
@@ -79,7 +79,7 @@ TEST_CASE("Numbers and dates of a Philly trace that are none are refused with fi
   CHECK(phillyError("2017-10-09 07:01:55,66.0,1,66.0,") == "p.csv line 2, column cluster: missing");
 }
 
-TEST_CASE("Numbers of an ITP trace that are none are refused with file, line and column") {
+TEST_CASE("Invalid numbers of an ITP trace are refused with file and line and column") {
   CHECK(itpError("a,5,10,8") == "read");
   CHECK(itpError("a,5,1e11,8") == "i.csv line 2, column duration: 1e11 is not between 0 and 10000000000");
   CHECK(itpError("a,x,10,8") == "i.csv line 2, column submission_time: 'x' is not a number");
@@ -92,7 +92,7 @@ TEST_CASE("More time than can be counted is refused") {
   CHECK(itpError(rows) == "i.csv: its jobs, one after the other, take 4e+12 s: more than can be counted");
 }
 
-TEST_CASE("Philly's rows are sorted by submission, then as in the file; its clusters are the queues") {
+TEST_CASE("Philly's rows are sorted by submission and then as in the file and its clusters are the queues") {
   const auto trace =
       readPhillyJobs("p.csv",
                      "timestamp,duration,num_gpus,cluster\n"
@@ -109,7 +109,7 @@ TEST_CASE("Philly's rows are sorted by submission, then as in the file; its clus
   CHECK(trace->work[2].duration == std::chrono::seconds(1));
 }
 
-TEST_CASE("A cluster is a shape, a list of machines, or switches with nodes") {
+TEST_CASE("A cluster is a shape or a list of machines or switches with nodes") {
   REQUIRE(parseClusterShape("8x4"));
   CHECK(parseClusterShape("8x4")->size() == 8);
   CHECK(parseClusterShape("8x4")->front().gpus == 4);

@@ -45,7 +45,7 @@ ReplayElastic::Range range(int minimum, int most) {
 
 }  // namespace
 
-TEST_CASE("Dorm's terms are those of its paper, over the time in which anybody is there") {
+TEST_CASE("Dorm's terms are those of its paper over the time with a job in the cluster") {
   // Two applications on one server of four CPUs; the first alone for 100 s, then both.
   model::Resources four;
   four.cpu.value = 4'000;
@@ -76,7 +76,7 @@ TEST_CASE("Dorm's terms are those of its paper, over the time in which anybody i
   CHECK(terms.jobs[1].overhead == Approx(10.0 / 300));
 }
 
-TEST_CASE("Whose least does not fit beside that of those before him is entitled to nothing") {
+TEST_CASE("A job whose minimum does not fit beside those of earlier jobs is entitled to nothing") {
   model::Resources four;
   four.cpu.value = 4'000;
   const Trace trace{.queues = {"all"},
@@ -90,7 +90,7 @@ TEST_CASE("Whose least does not fit beside that of those before him is entitled 
   CHECK(terms.fairnessLoss == Approx(0));
 }
 
-TEST_CASE("An elastic day leaves static partitions behind, and adjusting costs little") {
+TEST_CASE("An elastic day is ahead of static partitions and adjusting costs little") {
   ReplayOptions elastic = day("light");
   elastic.reports = false;
   ReplayOptions rigid = day("light");
@@ -114,7 +114,7 @@ TEST_CASE("An elastic day leaves static partitions behind, and adjusting costs l
   }
 }
 
-TEST_CASE("Days and sizes that cannot be used are refused with file, line and column") {
+TEST_CASE("Days and sizes that cannot be used are refused with file and line and column") {
   const std::string day = "name,application,submit_time,work\n";
   const auto with = [&](const std::string& row, const std::string& applications = kApplications) {
     return errorOf({{"d/day.csv", day + row}, {"d/applications.csv", applications}});
@@ -164,7 +164,7 @@ TEST_CASE("Options that mean nothing for a trace are refused") {
   CHECK_THAT(refused(options), Catch::Contains("--sizes"));
 }
 
-TEST_CASE("An elastic job of a production trace grows to twice its wish, at the speed that is assumed") {
+TEST_CASE("An elastic job of a production trace grows to twice its desired size at the assumed speed") {
   const auto completion = [](double scaling, int permille) {
     ReplayOptions options;
     options.format = ReplayFormat::kItp;
@@ -185,7 +185,7 @@ TEST_CASE("An elastic job of a production trace grows to twice its wish, at the 
   CHECK(completion(0.5, 1'000) == Approx(60 + 30 + 940 / std::sqrt(2.0)));
 }
 
-TEST_CASE("An elastic job whose least does not fit the empty cluster is refused by name") {
+TEST_CASE("An elastic job whose minimum does not fit the empty cluster is refused by name") {
   ReplayOptions options = day("light");
   options.cluster = "4x8";
   const auto result = runReplay(options, {.readFile = replay::testing::readFile});

@@ -56,7 +56,7 @@ Run run(const Trace& trace, const std::vector<ReplayNode>& cluster, const Replay
   return run;
 }
 
-TEST_CASE("Strictly in turn: the first that finds no place stops those behind it") {
+TEST_CASE("Without backfill the first job that does not fit holds up those behind it") {
   // 4 GPUs: the second job needs all of them and waits for the first; the third would fit beside the first.
   const Trace trace = traceOf({{0, 1, 100}, {1, 4, 10}, {2, 1, 10}});
   const Run fifo = run(trace, nodes(1, 4), setup(model::Ordering::kFifo));
@@ -67,7 +67,7 @@ TEST_CASE("Strictly in turn: the first that finds no place stops those behind it
 }
 
 // Every cycle uses a current cache; an outdated one would hide the freed capacity.
-TEST_CASE("Who found no places finds them when somebody has left") {
+TEST_CASE("A job that did not fit starts when another one has ended") {
   for (const auto ordering : {model::Ordering::kFifo, model::Ordering::kLas, model::Ordering::kDefault}) {
     ReplaySetup by = setup(ordering);
     by.policy.timeSlicing.enabled = false;
@@ -77,8 +77,7 @@ TEST_CASE("Who found no places finds them when somebody has left") {
   }
 }
 
-TEST_CASE(
-    "The shortest remaining time stops a longer job once it had its turn, and pays its start-up again") {
+TEST_CASE("The shortest remaining time preempts a longer job after its time slice and repeats its start-up") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}}, seconds(5));
   const Run both = run(trace, nodes(1, 4), setup(model::Ordering::kSrtf));
   // A time slice of 1,800 s, 5 of them start-up; 1,005 s of the other job; 5 s again, and 8,205 s of rest.
@@ -89,7 +88,7 @@ TEST_CASE(
   CHECK(both.result.lostGpuSeconds == 0);
 }
 
-TEST_CASE("A stop loses what was done since the last checkpoint, and the restart") {
+TEST_CASE("A preemption loses the work since the last checkpoint and the restart") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}});
   ReplaySetup by = setup(model::Ordering::kSrtf);
   by.checkpoint.every = seconds(500);
@@ -101,7 +100,7 @@ TEST_CASE("A stop loses what was done since the last checkpoint, and the restart
   CHECK(both.result.makespanSeconds == Approx(1'800 + 1'000 + 30 + 8'500));
 }
 
-TEST_CASE("Without a checkpoint nobody is stopped for the sake of order") {
+TEST_CASE("Without a checkpoint no job is preempted for the ordering") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}});
   for (const auto ordering : {model::Ordering::kSrtf, model::Ordering::kLas, model::Ordering::kDefault}) {
     ReplaySetup by = setup(ordering);
@@ -112,7 +111,7 @@ TEST_CASE("Without a checkpoint nobody is stopped for the sake of order") {
   }
 }
 
-TEST_CASE("A share of the jobs declares checkpoints, spread over the order of submission") {
+TEST_CASE("A share of the jobs declares checkpoints spread over the order of submission") {
   ReplayCheckpoint half = *parseReplayCheckpoint("share=0.5,every=3600,restart=30");
   CHECK(half.every == seconds(3'600));
   CHECK(half.restart == seconds(30));
@@ -128,7 +127,7 @@ TEST_CASE("A share of the jobs declares checkpoints, spread over the order of su
   }
 }
 
-TEST_CASE("The finish-time ratio is the stay by what a fair share alone would take") {
+TEST_CASE("The finish-time ratio is the completion time divided by that of a fair share alone") {
   // Together from beginning to end on GPUs for one of them: each has half a GPU for 100 s of work.
   const Run two = run(traceOf({{0, 1, 100}, {0, 1, 100}}), nodes(1, 1), setup(model::Ordering::kFifo));
   // 100 s of the 200 s that it would take with two jobs; 200 s, with 1.5 jobs on average.
@@ -137,7 +136,7 @@ TEST_CASE("The finish-time ratio is the stay by what a fair share alone would ta
   CHECK(alone.result.fairness.rhoMean == Approx(1));
 }
 
-TEST_CASE("Fragmentation delay: the GPUs are there, the places are not; fair-share delay: they are not") {
+TEST_CASE("Fragmentation delay is a lack of whole nodes and fair-share delay a lack of GPUs") {
   // Three of two nodes' four GPUs each are free in two pieces while job 2 requests a whole node.
   const Trace apart = traceOf({{0, 3, 100}, {0, 3, 100}, {0, 2, 10}});
   const ReplayResult pieces = run(apart, nodes(2, 4), setup(model::Ordering::kFifo)).result;
@@ -149,7 +148,7 @@ TEST_CASE("Fragmentation delay: the GPUs are there, the places are not; fair-sha
   CHECK(busy.fairShareDelaySeconds.total == Approx(100));
 }
 
-TEST_CASE("A waiting job holds out for a node as long as the policy says, or for ever") {
+TEST_CASE("A pending job waits for a node as long as the policy states or for ever") {
   const Trace apart = traceOf({{0, 3, 1'000}, {0, 3, 1'000}, {0, 2, 10}});
   ReplaySetup by = setup(model::Ordering::kLas);
   by.policy.relaxation.base = seconds(60);

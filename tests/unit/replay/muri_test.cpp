@@ -65,7 +65,7 @@ TEST_CASE("By Muri's rules equal policies give its published numbers") {
 }
 
 // If sums of running times miss a queue's limit, the rest is less than the clock's resolution then.
-TEST_CASE("Tiresias by Muri's rules ends where all jobs come at once") {
+TEST_CASE("Tiresias by Muri's rules ends when all jobs are submitted at once") {
   const std::string file = std::string(TRAINYARD_TRACES) + "/muri/trace1.csv";
   auto trace = readMuriJobs(file, *readFile(file));
   REQUIRE(trace);

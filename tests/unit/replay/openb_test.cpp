@@ -74,7 +74,7 @@ OpenbTrace mixed() {
 
 }  // namespace
 
-TEST_CASE("openb: nodes and pods come in the order of their names, equal pods as one kind") {
+TEST_CASE("openb: nodes and pods are in the order of their names and equal pods are one kind") {
   const OpenbTrace trace =
       read(
           "p2,4000,8000,1,500,,LS\np1,8000,8000,2,1000,V100|T4,LS\np3,4000,8000,1,500,,BE\n"
@@ -100,7 +100,7 @@ TEST_CASE("openb: without a column gpu_spec any model will do") {
   CHECK(trace->kinds[0].devices == 2);
 }
 
-TEST_CASE("openb: a published figure belongs to the paper's lists, whatever their order, and to no other") {
+TEST_CASE("openb: a published figure belongs to the paper's lists in any order and to no other") {
   const std::string nodes = expanded("node_kinds.csv", "sn");
   const std::string pods = expanded("pod_kinds.csv", "name");
   const auto trace = readOpenb("nodes.csv", nodes, "pods.csv", pods);
@@ -129,7 +129,7 @@ TEST_CASE("openb: a published figure belongs to the paper's lists, whatever thei
   CHECK(none(fileText("nodes.csv"), fileText("pods.csv")));
 }
 
-TEST_CASE("openb: what cannot be is refused with file, line and column") {
+TEST_CASE("openb: impossible values are refused with file and line and column") {
   CHECK(errorOf("p,1,1,1,0,,\n").find("pods.csv line 2, column gpu_milli") == 0);
   CHECK(errorOf("p,1,1,2,500,,\n").find("must be 1000") != std::string::npos);
   CHECK(errorOf("p,1,1,0,500,,\n").find("must be 0") != std::string::npos);
@@ -151,7 +151,7 @@ TEST_CASE("openb: what cannot be is refused with file, line and column") {
         std::string::npos);
 }
 
-TEST_CASE("openb: every placement stays within devices, cpu and memory, and within what was offered") {
+TEST_CASE("openb: every placement stays within devices and cpu and memory and what was offered") {
   const OpenbTrace trace = mixed();
   for (const auto placement : {ReplayPlacement::kDefault, ReplayPlacement::kFgd, ReplayPlacement::kBestFit,
                                ReplayPlacement::kRandom}) {
@@ -180,7 +180,7 @@ TEST_CASE("openb: every placement stays within devices, cpu and memory, and with
   }
 }
 
-TEST_CASE("openb: equal seeds offer equal pods to every placement, and give equal results") {
+TEST_CASE("openb: equal seeds offer equal pods to every placement and give equal results") {
   const OpenbTrace trace = mixed();
   const OpenbResult ours = replayOpenb(trace, ReplayPlacement::kDefault, 42);
   const OpenbResult again = replayOpenb(trace, ReplayPlacement::kDefault, 42);
@@ -199,7 +199,7 @@ TEST_CASE("openb: equal seeds offer equal pods to every placement, and give equa
   CHECK(replayOpenb(small, ReplayPlacement::kBestFit, 1).offered < small.pods.size());
 }
 
-TEST_CASE("a part of a GPU goes onto one that is in use already, a whole one not onto the last whole node") {
+TEST_CASE("a part of a GPU goes onto one that is in use and a whole one not onto the last whole node") {
   const OpenbTrace trace =
       read("p1,1000,1000,1,500,,\np2,1000,1000,8,1000,,\np3,1000,1000,2,1000,,\n").value();
   for (const auto placement : {ReplayPlacement::kDefault, ReplayPlacement::kFgd}) {
@@ -263,7 +263,7 @@ TEST_CASE("openb: the result shows every placement on the same shuffles") {
   CHECK(refused(wrong).find("--seeds") == 0);
 }
 
-TEST_CASE("openb: more GPUs are handed out than by the paper's measure, and far more than by best fit") {
+TEST_CASE("openb: more GPUs are handed out than by the paper's measure and far more than by best fit") {
   ReplayOptions options;
   options.format = ReplayFormat::kOpenb;
   options.seed = 42;

@@ -57,7 +57,7 @@ TEST_CASE("Elastic and without reports Pollux' workloads are ahead of Tiresias")
   }
 }
 
-TEST_CASE("Step times: whichever way round nodes are named, between measured ones, and beyond four nodes") {
+TEST_CASE("Step times: nodes in either order and sizes between measured ones and beyond four nodes") {
   const auto bert = PolluxApplication::read("bert", kFolder + "/traces/bert", readFile);
   REQUIRE(bert);
   CHECK(bert->stepTime({4, 1}, 4).step == bert->stepTime({1, 4}, 4).step);
@@ -72,7 +72,7 @@ TEST_CASE("Step times: whichever way round nodes are named, between measured one
   CHECK(five > 0);
 }
 
-TEST_CASE("Workloads and tables that cannot be used are refused with file, line and column") {
+TEST_CASE("Workloads and tables that cannot be used are refused with file and line and column") {
   const auto with = [](const std::string& row) {
     const auto trace =
         readPolluxJobs("w/w.csv", 4, [&](const std::string& path) -> base::Result<std::string> {

@@ -24,13 +24,13 @@ double gain(const TensorLightsOptions& options, TensorLightsPolicy policy) {
 
 }  // namespace
 
-TEST_CASE("with all servers on one host an order gains a third, with one on each there is nothing to order") {
+TEST_CASE("with all servers on one host an order gains a third and with one on each it gains nothing") {
   CHECK(gain(small({7}), TensorLightsPolicy::kOne) > 0.31);
   CHECK(gain(small({7}), TensorLightsPolicy::kBursts) > 0.31);
   CHECK(gain(small(std::vector<int>(7, 1)), TensorLightsPolicy::kBursts) == Approx(0));
 }
 
-TEST_CASE("every packet of every step arrives, whatever the order") {
+TEST_CASE("every packet of every step arrives in any order") {
   const auto options = small({4, 3});
   const std::int64_t each = (options.modelBytes + options.packetBytes - 1) / options.packetBytes;
   for (const auto policy : {TensorLightsPolicy::kFifo, TensorLightsPolicy::kRoundRobin}) {

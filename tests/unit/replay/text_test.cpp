@@ -39,7 +39,7 @@ TEST_CASE("The JSON has the documented keys") {
       "\n");
 }
 
-TEST_CASE("The table shows the bound beside the mean, and the notes") {
+TEST_CASE("The table shows the bound beside the mean and the notes") {
   const std::string table = replayTable(small());
   CHECK(table.find(
             "mean completion time                     1,234,567.2 s   no schedule is below 1,000.0 s\n") !=
@@ -47,7 +47,7 @@ TEST_CASE("The table shows the bound beside the mean, and the notes") {
   CHECK(table.find("Said beside the numbers.\n") != std::string::npos);
 }
 
-TEST_CASE("The plot draws three panels, and file names cannot break it") {
+TEST_CASE("The plot draws three panels and file names cannot break it") {
   const std::string plot = replayPlot(small(), "a<b & c");
   CHECK(plot.find("a&lt;b &amp; c") != std::string::npos);
   CHECK(plot.find("GPUs in use of 4") != std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE("The plot draws three panels, and file names cannot break it") {
   CHECK(replayPlot({}, "nothing").find("nan") == std::string::npos);
 }
 
-TEST_CASE("Options that contradict each other are refused in a sentence") {
+TEST_CASE("Options that contradict each other are refused with a message") {
   ReplayOptions options;
   CHECK(refusal(options).empty());
   options.semantics = ReplaySemantics::kMuri;

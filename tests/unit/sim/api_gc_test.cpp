@@ -26,7 +26,7 @@ struct GcFixture : ApiFixture {
   GarbageCollector collector;
 };
 
-TEST_CASE("dependents follow their owner, later and not within the request") {
+TEST_CASE("dependents follow their owner later and not within the request") {
   GcFixture api;
   const Json owner = api.post(kMaps, named("owner"));
   const Json child = api.post(kMaps, owned("child", owner));
@@ -64,7 +64,7 @@ TEST_CASE("foreground deletion waits for those that block it") {
   CHECK_FALSE(api.exists("owner"));
 }
 
-TEST_CASE("orphans stay, without the reference") {
+TEST_CASE("orphans stay without the reference") {
   GcFixture api;
   const Json owner = api.post(kMaps, named("owner"));
   api.post(kMaps, owned("child", owner));
@@ -74,7 +74,7 @@ TEST_CASE("orphans stay, without the reference") {
   CHECK_FALSE(api.get(kMaps + "/child")["metadata"].contains("ownerReferences"));
 }
 
-TEST_CASE("a namespace is emptied before it goes, and a new one gets its service account") {
+TEST_CASE("a namespace is emptied before it is removed and a new one gets its service account") {
   GcFixture api;
   api.post("/api/v1/namespaces", named("team"));
   api.settle();

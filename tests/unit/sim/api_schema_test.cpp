@@ -37,7 +37,7 @@ std::vector<std::string> complaints(const Json& value, const Json* old = nullptr
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("what the schema does not name is pruned, its inside kept where it says so") {
+TEST_CASE("unknown fields are pruned except where the schema preserves them") {
   Json value = {
       {"apiVersion", "v"},
       {"spec",
@@ -70,7 +70,7 @@ TEST_CASE("every wrong member is named") {
         Lines{"FieldValueDuplicate spec.parts[1]"});
 }
 
-TEST_CASE("what was wrong before and did not change is let pass") {
+TEST_CASE("an invalid value that did not change is accepted") {
   const Json old = {{"spec", {{"color", "pink"}, {"size", 50}, {"parts", {{{"name", "a"}, {"count", 9}}}}}}};
   Json changed = old;
   changed["spec"]["size"] = 5;
@@ -78,7 +78,7 @@ TEST_CASE("what was wrong before and did not change is let pass") {
   CHECK(complaints(changed, &old) == Lines{"FieldValueInvalid spec.parts[0].count"});
 }
 
-TEST_CASE("a member with the rule self == oldSelf cannot change, but can come and go") {
+TEST_CASE("a field with the rule self == oldSelf cannot change but can be removed") {
   const Json old = {{"spec", {{"color", "red"}, {"fixed", "a"}}}};
   CHECK(complaints({{"spec", {{"color", "red"}, {"fixed", "b"}}}}, &old) ==
         Lines{"FieldValueInvalid spec.fixed"});

@@ -38,7 +38,7 @@ TEST_CASE("a label selector that does not parse is a bad request") {
   }
 }
 
-TEST_CASE("field selectors compare text, and only fields that are offered") {
+TEST_CASE("field selectors compare text and only fields that are offered") {
   CHECK(matches("", "spec.nodeName=n1,metadata.name!=b", kPod));
   CHECK_FALSE(matches("", "spec.nodeName=", kPod));
   CHECK(matches("", "spec.unschedulable=false", kPod));

@@ -22,7 +22,7 @@ Json names(const Json& list) {
   return result;
 }
 
-TEST_CASE("lists merge by their key, and new items stand in front") {
+TEST_CASE("lists merge by their key and new items are first") {
   const Json pod = {
       {"spec", {{"containers", {{{"name", "a"}, {"image", "1"}}, {{"name", "b"}, {"image", "1"}}}}}}};
   const Json patch = {{"spec", {{"containers", {{{"name", "b"}, {"image", "2"}}, {{"name", "c"}}}}}}};
@@ -33,7 +33,7 @@ TEST_CASE("lists merge by their key, and new items stand in front") {
   CHECK(names(added) == Json({"c", "a", "b"}));
 }
 
-TEST_CASE("a gate is taken away by its name, all others stay") {
+TEST_CASE("a gate is removed by its name and all others stay") {
   const Json pod = {{"spec", {{"schedulingGates", {{{"name", "x/a"}}, {{"name", "x/b"}}}}}}};
   const Json patch = {{"spec", {{"schedulingGates", {{{"$patch", "delete"}, {"name", "x/a"}}}}}}};
   CHECK(names(merge("Pod", pod, patch)["spec"]["schedulingGates"]) == Json({"x/b"}));
@@ -64,7 +64,7 @@ TEST_CASE("$patch replaces and deletes maps and lists") {
   CHECK(ports["spec"]["ports"] == Json::array({Json({{"port", 3}})}));
 }
 
-TEST_CASE("sets of scalars are united, and items deleted by name") {
+TEST_CASE("sets of scalars are united and items deleted by name") {
   const Json map = {{"metadata", {{"finalizers", {"x/a", "x/b"}}}}};
   CHECK(merge("ConfigMap", map, {{"metadata", {{"finalizers", {"x/b", "x/c"}}}}})["metadata"]["finalizers"]
             .size() == 3);
@@ -76,14 +76,14 @@ TEST_CASE("sets of scalars are united, and items deleted by name") {
   CHECK(ordered == map);
 }
 
-TEST_CASE("what a volume is exchanged for is told by $retainKeys") {
+TEST_CASE("a replaced volume has only the fields of $retainKeys") {
   const Json pod = {{"spec", {{"volumes", {{{"name", "v"}, {"emptyDir", Json::object()}}}}}}};
   const Json item = {{"name", "v"}, {"configMap", {{"name", "c"}}}, {"$retainKeys", {"name", "configMap"}}};
   const Json merged = merge("Pod", pod, {{"spec", {{"volumes", {item}}}}});
   CHECK(merged["spec"]["volumes"][0] == Json({{"name", "v"}, {"configMap", {{"name", "c"}}}}));
 }
 
-TEST_CASE("null removes, and directives that make no sense are refused") {
+TEST_CASE("null removes and directives without a meaning are refused") {
   const Json map = {{"data", {{"a", "1"}}}};
   CHECK(merge("ConfigMap", map, {{"data", {{"a", nullptr}}}})["data"] == Json::object());
   CHECK_FALSE(strategicMerge(*table().at("ConfigMap"), map, {{"data", {{"$patch", "explode"}}}}).has_value());

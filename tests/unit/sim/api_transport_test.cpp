@@ -79,7 +79,7 @@ TEST_CASE("a lost or answered request never reaches the server") {
   CHECK(api.counts.count("POST configmaps", "answer-429") == 1);
 }
 
-TEST_CASE("watch lines come late and in order; a reset ends them; a dropped handle is silent") {
+TEST_CASE("watch lines arrive late and in order; a reset ends them; a dropped handle gets none") {
   TransportFixture api;
   ApiServerTransport client(*api.server, api.loop, api.options());
   std::vector<std::string> lines;
@@ -112,7 +112,7 @@ TEST_CASE("watch lines come late and in order; a reset ends them; a dropped hand
   CHECK(lines.size() == 2);
 }
 
-TEST_CASE("a watch with a time-out ends cleanly, an expired one says so") {
+TEST_CASE("a watch with a time-out ends cleanly and an expired one reports that") {
   TransportFixture api;
   ApiServerTransport client(*api.server, api.loop, api.options());
   std::vector<std::string> lines;
@@ -136,7 +136,7 @@ TEST_CASE("a watch with a time-out ends cleanly, an expired one says so") {
   CHECK(end->value().status == 200);
 }
 
-TEST_CASE("a request on its way arrives though its sender is gone; nobody hears of it") {
+TEST_CASE("a request in flight arrives after its sender was destroyed and its answer is dropped") {
   TransportFixture api;
   bool heard = false;
   {

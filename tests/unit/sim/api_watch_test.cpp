@@ -7,7 +7,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("a watch from a version replays what came after it, then goes on") {
+TEST_CASE("a watch from a version replays later events and then continues") {
   ApiFixture api;
   const auto version = textAt(api.post(kMaps, named("a")), {"metadata", "resourceVersion"});
   api.post(kMaps, named("b"));
@@ -20,7 +20,7 @@ TEST_CASE("a watch from a version replays what came after it, then goes on") {
   CHECK(events == Lines{"ADDED b", "MODIFIED a", "DELETED b"});
 }
 
-TEST_CASE("an object that leaves the selection is deleted for the watcher, and the other way round") {
+TEST_CASE("an object that leaves the selection is deleted for the watcher and one that enters is added") {
   ApiFixture api;
   Lines events;
   api.watch(kMaps + "?watch=1&labelSelector=x%3D1", events);
@@ -62,7 +62,7 @@ TEST_CASE("pages are of one version; after compaction the token has expired") {
   CHECK(api.code == 410);
 }
 
-TEST_CASE("bookmarks go to who asked, when there is something new") {
+TEST_CASE("bookmarks are sent to watches that requested them when there is something new") {
   ApiFixture api;
   Lines events;
   api.watch(kMaps + "?watch=1&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dnone&resourceVersion=" +
@@ -76,7 +76,7 @@ TEST_CASE("bookmarks go to who asked, when there is something new") {
   CHECK(events == Lines{"BOOKMARK "});
 }
 
-TEST_CASE("the same seed gives the same uids, another seed others") {
+TEST_CASE("the same seed gives the same uids and another seed gives others") {
   const auto uid = [](std::uint64_t seed) {
     ApiServerOptions options;
     options.seed = seed;
@@ -87,7 +87,7 @@ TEST_CASE("the same seed gives the same uids, another seed others") {
   CHECK(uid(1) != uid(2));
 }
 
-TEST_CASE("a deeply nested body is refused, not followed") {
+TEST_CASE("a deeply nested body is refused and not followed") {
   ApiFixture api;
   const std::string deep = "{\"data\":" + std::string(5000, '[') + std::string(5000, ']') + "}";
   const auto response =

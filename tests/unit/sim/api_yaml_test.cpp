@@ -12,7 +12,7 @@ TEST_CASE("YAML is read as the API server's converter reads it") {
                                         Json::parse("[null]")});
 }
 
-TEST_CASE("YAML 1.1's numbers, bools and merge keys are the API server's, too") {
+TEST_CASE("YAML 1.1's numbers and bools and merge keys are the API server's") {
   const auto documents = parseYaml("a: &x {mode: 0400, on: yes}\nb: {<<: *x, k: 1e3}\n");
   REQUIRE(documents);
   CHECK(documents->front() ==
@@ -20,7 +20,7 @@ TEST_CASE("YAML 1.1's numbers, bools and merge keys are the API server's, too") 
   CHECK_FALSE(parseYaml("a: {<<: x}\n"));
 }
 
-TEST_CASE("aliases of aliases, and of themselves, come to an end") {
+TEST_CASE("aliases of aliases and of themselves end") {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
     text += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";

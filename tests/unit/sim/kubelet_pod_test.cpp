@@ -19,7 +19,7 @@ TEST_CASE("durations as Go writes them") {
   }
 }
 
-TEST_CASE("a pod's annotations say how its containers end") {
+TEST_CASE("a pod's annotations state how its containers end") {
   const auto pod = decodeKubeletPod(R"({"metadata":{"namespace":"a","name":"b","uid":"u",
     "annotations":{"sim.trainyard.dev/run-for":"3s","sim.trainyard.dev/stop-for":"1m30s","sim.trainyard.dev/exit-code":"137","sim.trainyard.dev/reason":"OOMKilled"}},
     "spec":{"containers":[{"name":"c","image":"i"}]}})");

@@ -13,7 +13,7 @@ base::Instant at(std::chrono::milliseconds time) { return base::Instant(time); }
 
 }  // namespace
 
-TEST_CASE("pods come by priority, then by age") {
+TEST_CASE("pods are ordered by priority and then by age") {
   SchedulingQueue queue;
   queue.add(model::Uid("old"), 0, at(0ms));
   queue.add(model::Uid("high"), 5, at(1ms));
@@ -38,7 +38,7 @@ TEST_CASE("an error is tried again after a back-off that doubles up to ten secon
   }
 }
 
-TEST_CASE("a pod without a node waits for room, and for anything where an extender refused it") {
+TEST_CASE("a pod without a node waits for capacity and for any event where an extender refused it") {
   SchedulingQueue queue;
   const model::Uid waitsForCapacity("room");
   const model::Uid byExtender("extender");
@@ -78,7 +78,7 @@ TEST_CASE("a pod that nothing helps is tried again after five minutes") {
   CHECK(queue.pop(at(300s)) == pod);
 }
 
-TEST_CASE("a pod that is removed does not come back") {
+TEST_CASE("a pod that is removed does not return") {
   SchedulingQueue queue;
   const model::Uid pod("a");
   queue.add(pod, 0, at(0ms));

@@ -36,7 +36,7 @@ TEST_CASE_METHOD(Fixture, "Metrics are served in the format Prometheus asks for"
   CHECK_THAT(answer.body, Catch::Contains("x_total 1\n"));
 }
 
-TEST_CASE_METHOD(Fixture, "Liveness and readiness are told apart") {
+TEST_CASE_METHOD(Fixture, "Liveness and readiness are separate") {
   health.addLivenessCheck("loop", [] { return base::Result<void>(); });
   health.addReadinessCheck("caches", []() -> base::Result<void> {
     return base::fail(base::ErrorCode::kUnavailable, "pods are not listed yet");
@@ -47,7 +47,7 @@ TEST_CASE_METHOD(Fixture, "Liveness and readiness are told apart") {
   CHECK(ask("/readyz").body == "[-] caches failed: pods are not listed yet\n");
 }
 
-TEST_CASE_METHOD(Fixture, "Detail is given where it is asked for") {
+TEST_CASE_METHOD(Fixture, "Details are given on request") {
   health.addLivenessCheck("loop", [] { return base::Result<void>(); });
   const std::string detailed = "[+] loop ok\nok\n";
   CHECK(ask("/healthz?verbose").body == detailed);

@@ -99,13 +99,13 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "By plain HTTP everybody is answered") {
+TEST_CASE_METHOD(Fixture, "Over plain HTTP every client is answered") {
   start(false);
   CHECK_THAT(ask("/metrics").body, Catch::Contains("x_total 1\n"));
   CHECK(ask("/healthz").status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "By HTTPS metrics are for whose token may get them") {
+TEST_CASE_METHOD(Fixture, "Over HTTPS metrics need a token that may get them") {
   start(true);
   CHECK_THAT(ask("/metrics", "prometheus").body, Catch::Contains("x_total 1\n"));
   CHECK(ask("/metrics", "prometheus").status == 200);
@@ -116,14 +116,14 @@ TEST_CASE_METHOD(Fixture, "By HTTPS metrics are for whose token may get them") {
   CHECK(ask("/metrics?x=y", "ann").status == 403);
 }
 
-TEST_CASE_METHOD(Fixture, "Probes show no token") {
+TEST_CASE_METHOD(Fixture, "Probes need no token") {
   api.away = true;
   start(true);
   CHECK(ask("/healthz").status == 200);
   CHECK(ask("/readyz?verbose").status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "While the API server is away nobody gets metrics whose token is not known") {
+TEST_CASE_METHOD(Fixture, "While the API server is unreachable an unknown token gets no metrics") {
   start(true);
   CHECK(ask("/metrics", "prometheus").status == 200);
   api.away = true;
@@ -133,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "While the API server is away nobody gets metrics whos
   CHECK_THAT(other.body, !Catch::Contains("10.96.0.1"));
 }
 
-TEST_CASE_METHOD(Fixture, "However many wait for a word, probes are answered") {
+TEST_CASE_METHOD(Fixture, "Probes are answered while many requests wait for a verdict") {
   start(true);
   CHECK(ask("/metrics", "prometheus").status == 200);
   loop.run([this] { api.held = true; });
@@ -154,12 +154,12 @@ TEST_CASE_METHOD(Fixture, "However many wait for a word, probes are answered") {
   CHECK(await(other.send(request("/metrics", "forged"))).value().status == 401);
 }
 
-TEST_CASE_METHOD(Fixture, "Files that are not there yet are no reason not to start") {
+TEST_CASE_METHOD(Fixture, "Missing files do not prevent the start") {
   start(true, {.certificate = "/nowhere/tls.crt", .privateKey = "/nowhere/tls.key"});
   CHECK(ask("/healthz").status == 200);
 }
 
-TEST_CASE_METHOD(Fixture, "An address that is none is named") {
+TEST_CASE_METHOD(Fixture, "An invalid address is named") {
   const auto started = MetricsServer::start(
       {.listen = "here"},
       {metrics, health, api, loop.loop(), base::Logger(nowhere, base::LogLevel::kError, "test")});

@@ -7,7 +7,7 @@
 namespace trainyard::telemetry::test {
 namespace {
 
-TEST_CASE("Metrics appear in the text format with help, type and labels") {
+TEST_CASE("Metrics appear in the text format with help and type and labels") {
   MetricsRegistry registry;
   registry.counter("writes_total", "Writes.", {{"resource", "pods"}}).increment(3);
   registry.gauge("leader", "Whether this process leads.").set(1);
@@ -43,7 +43,7 @@ TEST_CASE("Label values are escaped") {
   CHECK_THAT(registry.text(), Catch::Contains("g{x=\"a\\\"b\\\\c\\nd\"} 1\n"));
 }
 
-TEST_CASE("Too many label sets are dropped and counted, the old ones go on") {
+TEST_CASE("Too many label sets are dropped and counted and the old ones continue") {
   MetricsRegistry registry;
   const Counter first = registry.counter("many_total", "Many.", {{"i", "0"}});
   for (std::size_t i = 0; i < MetricsRegistry::kMaxSeries + 10; ++i) {
@@ -69,7 +69,7 @@ TEST_CASE("Names that cannot be metrics are dropped and counted") {
   CHECK_THAT(text, Catch::Contains("trainyard_dropped_series_total 3\n"));
 }
 
-TEST_CASE("Handles without a metric ignore what they are told") {
+TEST_CASE("Handles without a metric ignore all calls") {
   Counter().increment();
   Gauge().set(1);
   Histogram().observe(1);

@@ -16,7 +16,7 @@ double valueOf(const MetricsRegistry& registry, const std::string& name) {
   return std::stod(text.substr(at + name.size() + 2));
 }
 
-TEST_CASE("A process tells what it uses, anew each time") {
+TEST_CASE("A process exports its present resource use") {
   MetricsRegistry registry;
   addProcessMetrics(registry);
   CHECK(valueOf(registry, "process_resident_memory_bytes") > 1e6);
@@ -36,7 +36,7 @@ TEST_CASE("A process tells what it uses, anew each time") {
   CHECK(after > before);
 }
 
-TEST_CASE("Requests to the API server are told by verb and code") {
+TEST_CASE("Requests to the API server are counted by verb and code") {
   MetricsRegistry registry;
   ApiMetrics metrics(registry);
   metrics.note("get", 200, 0.003);
@@ -51,7 +51,7 @@ TEST_CASE("Requests to the API server are told by verb and code") {
   CHECK_THAT(text, !Catch::Contains("_count{verb=\"watch\"}"));
 }
 
-TEST_CASE("Series that are removed are not told any more, and make room") {
+TEST_CASE("Removed series are not exported and free their capacity") {
   MetricsRegistry registry;
   const Gauge gauge = registry.gauge("g", "G.", {{"x", "1"}});
   const Histogram histogram = registry.histogram("h_seconds", "H.", {1}, {{"x", "1"}});

@@ -7,7 +7,7 @@
 namespace trainyard::telemetry::test {
 namespace {
 
-TEST_CASE("One address takes a part of the room only") {
+TEST_CASE("One address gets only a part of the capacity") {
   const auto limit = std::make_shared<WaiterLimit>();
   std::vector<std::shared_ptr<void>> assignments;
   for (std::size_t i = 0; i < WaiterLimit::kMaxOfAddress; ++i)
@@ -19,7 +19,7 @@ TEST_CASE("One address takes a part of the room only") {
   CHECK(limit->enter("10.0.0.1") != nullptr);
 }
 
-TEST_CASE("All together have room for less than a server has connections") {
+TEST_CASE("All addresses together have less capacity than a server has connections") {
   const auto limit = std::make_shared<WaiterLimit>();
   std::vector<std::shared_ptr<void>> assignments;
   for (std::size_t i = 0; i < WaiterLimit::kMax; ++i) {
