@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "codec": {"base", "model"},
     "net": {"base"},
     "kube": {"base", "model", "codec", "net"},
-    "telemetry": {"base", "net", "kube"},  # the server that it answers on, and whom it may answer
+    "telemetry": {"base", "net", "kube"},  # the server that it answers on, and the permissions of its clients
     "sim": {"base", "model", "core", "codec", "net", "kube", "operator", "extender", "telemetry"},
     "replay": {"base", "model", "core"},
 }

@@ -1,4 +1,5 @@
-"""What the cases of a hostile tenant share: a neighbour who must be able to work meanwhile, and a leader who must lead on."""
+"""The cases of a hostile tenant share this: another tenant must be able to work meanwhile, and the leader must keep its
+lease."""
 import time
 
 import support
@@ -23,7 +24,7 @@ class Abuse(support.Case):
         self.addCleanup(self.jobs.stop)
 
     def tearDown(self):
-        """Whatever was tried: nobody else is harmed by it."""
+        """Checks that the attempt harmed neither the other tenant nor the leader."""
         support.create_job(self.others, job("neighbour", replicas=2))
         wait_phase(self.jobs, self.others, "neighbour", "Running")
         time.sleep(CALM_SECONDS)  # as long as a lease lasts
@@ -53,10 +54,10 @@ class Abuse(support.Case):
             return said if said and said["status"] == "False" else None
         return self.jobs.wait(found, f"{key[1]} is refused by reason")
 
-    def refused(self, key, says):
+    def refused(self, key, words):
         said = self.not_admitted(key)
         self.assertIn(said["reason"], ("InvalidTemplate", "InvalidSpec"))
-        self.assertIn(says, said["message"])
+        self.assertIn(words, said["message"])
         return said
 
     def waits(self, key, reason):
@@ -72,7 +73,7 @@ class Abuse(support.Case):
 
     @staticmethod
     def used(name):
-        """GPUs that a queue is charged for, as its status says."""
+        """GPUs that a queue is charged for, from its status."""
         status = custom().get_cluster_custom_object(GROUP, VERSION, QUEUES, name).get("status", {})
         return int(status.get("usage", {}).get(GPU, 0))
 
@@ -80,12 +81,13 @@ class Abuse(support.Case):
         support.await_value(lambda: self.used(name), lambda found: found == gpus, f"queue {name} holds {gpus} GPUs")
 
     def hold(self, name):
-        """The tenant's own finalizer on the pods of a job: deleted, they stay Terminating until let_go()."""
+        """Puts the tenant's own finalizer on the pods of a job: once deleted, they stay Terminating until
+        end_hold()."""
         for key in self.pods_of(name):
             support.core().patch_namespaced_pod(key, self.namespace, {"metadata": {"finalizers": [KEEP]}})
-        self.addCleanup(self.let_go, name)
+        self.addCleanup(self.end_hold, name)
 
-    def let_go(self, name):
+    def end_hold(self, name):
         for key in self.pods_of(name):
             try:
                 support.core().patch_namespaced_pod(key, self.namespace, {"metadata": {"finalizers": None}})
@@ -98,7 +100,7 @@ class Abuse(support.Case):
         return [each.metadata.name for each in found]
 
     def policy(self, text):
-        """As a ConfigMap's volume changes; returns when the operator has taken it."""
+        """Changes it as a ConfigMap's volume changes; returns when the operator has loaded it."""
         file = given().dir / "policy.yaml"
         if file.read_text() == text:
             return
@@ -110,7 +112,7 @@ class Abuse(support.Case):
         fresh = file.with_suffix(".new")
         fresh.write_text(text)
         fresh.rename(file)
-        support.await_value(taken, lambda now: now > before, "the policy is taken")
+        support.await_value(taken, lambda now: now > before, "the policy is loaded")
 
     @staticmethod
     def status_writes():

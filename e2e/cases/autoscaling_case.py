@@ -1,4 +1,4 @@
-"""Shared by the cases in which somebody adds nodes for gangs that wait."""
+"""The cases in which nodes are added for pending gangs share this."""
 import support
 from support import condition, given, kubectl
 
@@ -9,7 +9,7 @@ POLICY = "provisioning: {{with: {}, after: 1s, giveUpAfter: 10m, retryAfter: 2s}
 
 class AutoscalingCase(support.Case):
     def ask_with(self, how):
-        """The policy and, as the chart has it, the right to follow it."""
+        """Sets the policy and, as the chart does, the right to follow it."""
         rendered = helm.template(given().tools["helm"], {"policy": {"provisioning": {"with": how}}}, only=["rbac"])
         kubectl("apply", "-f", "-", input=rendered)
         file = given().dir / "policy.yaml"
@@ -22,8 +22,8 @@ class AutoscalingCase(support.Case):
         fresh.write_text(text)
         fresh.rename(file)
 
-    def told(self, jobs, name, reason, timeout=60):
+    def await_report(self, jobs, name, reason, timeout=60):
         def found(all_):
             said = condition(all_.get((self.namespace, name), {}), "NodesRequested")
             return said if said and said["reason"] == reason else None
-        return jobs.wait(found, f"{name} is told: {reason}", timeout)
+        return jobs.wait(found, f"{name} reports {reason}", timeout)

@@ -1,7 +1,7 @@
-"""What the end-to-end cases share: the cluster they were given, stock clients for it, and waiting for events.
+"""Shared by the end-to-end cases: the cluster that they were given, stock clients for it, and waiting for events.
 
 Cases look from outside: kubectl, the official Python client, signals to processes, logs and metrics. A case
-file says at its top which cluster it needs, as `CLUSTER = {...}` with the options of Cluster.up; e2e/run
+file states at its top which cluster it needs, as `CLUSTER = {...}` with the options of Cluster.up; e2e/run
 starts it.
 """
 import contextlib
@@ -56,7 +56,7 @@ def leases():
 
 
 def holder(objects):
-    """Who leads, of the objects of leases(); "" for nobody."""
+    """The identity of the leader in the objects of leases(); "" without one."""
     lease = objects.get((SYSTEM, OPERATOR))
     return lease["spec"].get("holderIdentity") or "" if lease else ""
 
@@ -85,10 +85,10 @@ def kubectl(*args, **options):
 class Recorder:
     """Lists, then watches a collection: what exists now and every event in the order of the API server.
 
-    function: a list function of the official client, with its arguments; objects are plain dicts.
-    check(kind, object, objects), if given, is called at every event, before anybody who waits; what it raises
-    is raised again by the next wait() and by stop().
-    """
+        function: a list function of the official client, with its arguments; objects are plain dicts.
+        check(kind, object, objects), if given, is called at every event, before any wait() returns; what it raises
+        is raised again by the next wait() and by stop().
+        """
 
     def __init__(self, function, *args, check=None, **kwargs):
         self._function, self._args, self._kwargs = function, args, kwargs
@@ -274,14 +274,14 @@ def members(objects, name):
 
 
 def members_now(namespace, name):
-    """The members as the API server has them: one watch may be behind another, so who has waited for a word about the
-    job has not yet waited for its pods."""
+    """The members as the API server has them: one watch may be behind another, so a wait for the job is not a wait for
+    its pods."""
     listed = json.loads(kubectl("get", "pods", "-n", namespace, "-l", f"{JOB_NAME}={name}", "-o", "json"))
     return {item["metadata"]["name"]: item for item in listed["items"]}
 
 
 def finish(namespace, name):
-    """Lets the simulated members of a job come to their end."""
+    """Ends the simulated members of a job."""
     kubectl("annotate", "pods", "-n", namespace, "-l", f"{JOB_NAME}={name}", f"{RUN_FOR}=0s")
 
 
@@ -291,7 +291,8 @@ def wait_phase(jobs, namespace, name, wanted, timeout=PATIENCE):
 
 
 class Case(unittest.TestCase):
-    """A namespace for each test; at its end all jobs and pods in it are deleted and seen gone."""
+    """A namespace for each test; at its end all jobs and pods in it are deleted, and the test waits until none is
+    left."""
     maxDiff = None
 
     def setUp(self):
@@ -355,7 +356,7 @@ def await_value(read, test, what, timeout=PATIENCE):
 
 
 def wait_exit(name, timeout=PATIENCE):
-    """How the process ended, in words: 'exit code 0', 'killed by SIGKILL'."""
+    """How the process ended, as text: 'exit code 0', 'killed by SIGKILL'."""
     record = given().processes()[name]
     if not processes.wait_gone(record["pid"], record["ticks"], timeout):
         raise AssertionError(f"{name} has not ended within {timeout} s")

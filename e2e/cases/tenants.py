@@ -1,8 +1,8 @@
-"""Two tenants of one cluster: mallory, who has ClusterRole admin in one namespace, and an honest neighbour in another.
+"""Two tenants of one cluster: mallory, who has ClusterRole admin in one namespace, and a neighbour in another.
 
-The chart's user roles and admission policies are in force. A case lets mallory do what the API server lets an admin do, and
+The chart's user roles and admission policies are in force. A case does as mallory what the API server permits an admin, and
 then expects the neighbour's gang to run within BAR seconds of the moment from which it is entitled to its nodes. Each kind
-of attack has a control in which mallory does the same without what makes it one. The seconds are printed.
+of attack has a control in which mallory does the same without the attack. The seconds are printed.
 """
 import contextlib
 import sys
@@ -54,7 +54,7 @@ def on_nodes(indices):
 
 
 def job(name, *roles, seconds=None, framework="PyTorch", **spec):
-    """A TrainingJob; seconds: how long it says that it runs."""
+    """A TrainingJob; seconds: its estimated duration."""
     if seconds:
         spec["estimate"] = {"durationSeconds": seconds}
     return {"apiVersion": f"{GROUP}/{VERSION}", "kind": "TrainingJob", "metadata": {"name": name},
@@ -62,12 +62,12 @@ def job(name, *roles, seconds=None, framework="PyTorch", **spec):
 
 
 def never_bound():
-    """Of a pod's spec, see Tenants.claim()."""
+    """The part of a pod's spec that keeps it unbound, see Tenants.claim()."""
     return {"resourceClaims": [{"name": "c", "resourceClaimName": CLAIM}]}
 
 
 class Again(threading.Thread):
-    """Calls function(count) every so many seconds until stop(); what the API server refuses is not an error."""
+    """Calls function(count) at this interval until stop(); a refusal by the API server is not an error."""
 
     def __init__(self, seconds, function):
         super().__init__(daemon=True)
@@ -123,8 +123,9 @@ class Tenants(Abuse):
         return wait_phase(self.jobs, *self.attack(name, *roles, **spec), "Running")
 
     def claim(self):
-        """A ResourceClaim for pods that are never_bound(). It is there while their job is admitted, and taken away before
-        they are released: kube-scheduler keeps such a pod back without a word about it. Returns what takes it away."""
+        """Creates a ResourceClaim for pods that are never_bound(); returns a function that deletes it. The claim exists
+        while their job is admitted and is deleted before they are released: kube-scheduler then holds such a pod back
+        without a message."""
         kind = ("resource.k8s.io", "v1", self.namespace, "resourceclaims")
         body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": CLAIM},
                 "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "none"}}]}}}
@@ -132,7 +133,7 @@ class Tenants(Abuse):
         return lambda: self.custom.delete_namespaced_custom_object(*kind, CLAIM)
 
     def is_being_started(self, name):
-        """Its places are reserved: its members are created now, and released when all are there."""
+        """Its nodes are reserved: its members are being created, and are released when all exist."""
         self.jobs.wait(lambda all_: all_.get((self.namespace, name), {}).get("status", {}).get("gang", {}).get("proposal"),
                        f"{name} is being started")
 
@@ -148,11 +149,11 @@ class Tenants(Abuse):
         self.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, JOBS, name,
                                                    {"spec": {"elastic": {"replicas": replicas}}})
 
-    def is_refused(self, says, function, *args):
+    def is_refused(self, words, function, *args):
         with self.assertRaises(ApiException) as caught:
             function(*args)
         self.assertEqual(caught.exception.status, 403, caught.exception.body)
-        self.assertIn(says, caught.exception.body)
+        self.assertIn(words, caught.exception.body)
 
     # ---- the neighbour
 
@@ -164,7 +165,8 @@ class Tenants(Abuse):
         return wait_phase(self.jobs, *self.submits(name, *roles, **spec), "Running")
 
     def is_placed(self, key, since=None, within=BAR):
-        """Within so many seconds of `since` (a time.monotonic(), now unless given). Returns after how many."""
+        """Waits for the placement at most `within` seconds from `since` (a time.monotonic(), by default now). Returns
+        the seconds."""
         since = since or time.monotonic()
         seen = lambda: f"{time.monotonic() - since:.1f} s"
         try:

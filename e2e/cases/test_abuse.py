@@ -1,6 +1,5 @@
-"""What a tenant may write who may create pods and TrainingJobs in one namespace, and nothing else: one test for each
-harm that was tried. The operator that led before must lead after it, with the memory that the chart gives it, and the
-jobs of others must start meanwhile.
+"""What a tenant may write who may only create pods and TrainingJobs in one namespace: one test for each harm that was tried.
+The leader must remain the leader, with the memory that the chart gives it, and jobs of other tenants must start meanwhile.
 
     make abuse
 This is the quick part, which every run of the cases has; test_abuse_charging.py and test_abuse_large.py are the rest.
@@ -30,10 +29,10 @@ class Templates(Abuse):
         self.refused((self.namespace, "wide"), "more than 32 extended resources")
 
     def test_30000_names_of_resources_in_a_pod(self):
-        """As many as etcd takes: the API server writes every limit down as a request too."""
+        """As many as etcd stores: the API server also writes each limit as a request."""
         pod = support.pod("wide", gpus=0)
         pod["spec"]["containers"][0]["resources"]["limits"] = {f"x.io/r{i}": "1" for i in range(30_000)}
-        pod["spec"]["schedulerName"] = "nobody"
+        pod["spec"]["schedulerName"] = "no-such-scheduler"
         support.core().create_namespaced_pod(self.namespace, pod)
 
     def test_1500_replicas_of_a_template_of_600_kilobytes(self):
@@ -52,18 +51,18 @@ class Templates(Abuse):
         self.assertLessEqual(self.status_writes() - before, 3, "it is written again and again")
 
 
-class Pretenders(Abuse):
-    """Pods that are never bound, pinned to every node, each of a whole node's GPUs. They used to count like members
-    of a gang, and every node looked full to every gang for as long as they liked."""
+class ForgedPods(Abuse):
+    """Unbound pods, pinned to every node, each with a whole node's GPUs. If they counted like members of a gang, every
+    node would look full to every gang."""
 
-    def pretend(self, owner):
+    def forge_pods(self, owner):
         for node in range(4):
-            body = support.pod(f"pretender-{node}", gpus=8)
+            body = support.pod(f"forged-{node}", gpus=8)
             body["metadata"].update(
                 labels={"trainyard.dev/job-name": owner["name"], "trainyard.dev/job-uid": owner["uid"],
                         "trainyard.dev/role": "worker", "trainyard.dev/index": str(node), "trainyard.dev/epoch": "1"},
                 ownerReferences=[{**owner, "controller": True}])
-            body["spec"]["schedulerName"] = "nobody"
+            body["spec"]["schedulerName"] = "no-such-scheduler"
             body["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
                 "nodeSelectorTerms": [{"matchFields": [
                     {"key": "metadata.name", "operator": "In", "values": [f"n{node:04d}"]}]}]}}}
@@ -74,9 +73,9 @@ class Pretenders(Abuse):
     def test_pods_that_never_bind_of_a_job_of_another_version(self):
         self.submit("own", run={"suspend": True})
         uid = support.get_job(self.namespace, "own")["metadata"]["uid"]
-        self.pretend({"apiVersion": f"{GROUP}/v9", "kind": "TrainingJob", "name": "own", "uid": uid})
+        self.forge_pods({"apiVersion": f"{GROUP}/v9", "kind": "TrainingJob", "name": "own", "uid": uid})
 
-    def test_pods_that_never_bind_of_a_job_of_his_own(self):
+    def test_pods_that_never_bind_of_its_own_job(self):
         self.submit("own", run={"suspend": True})
         item = support.get_job(self.namespace, "own")
-        self.pretend({"apiVersion": item["apiVersion"], "kind": "TrainingJob", "name": "own", "uid": item["metadata"]["uid"]})
+        self.forge_pods({"apiVersion": item["apiVersion"], "kind": "TrainingJob", "name": "own", "uid": item["metadata"]["uid"]})

@@ -1,4 +1,5 @@
-"""A tenant whose small jobs take the nodes that a neighbour's large gang waits for. Each test says what came of it once.
+"""A tenant whose small jobs use the nodes that a neighbour's large gang waits for. Each docstring names the harm that is
+prevented.
 
     e2e/run abuse_backfill
 """
@@ -19,8 +20,8 @@ def setUpModule():
     install_chart()
 
 
-class Overtaken(Tenants):
-    """The neighbour's own jobs end after RUN seconds, as they say, and its gang waits for all of WANTED."""
+class SmallJobs(Tenants):
+    """The neighbour's own jobs end after RUN seconds, as estimated, and its gang waits for all of WANTED."""
 
     def setUp(self):
         super().setUp()
@@ -40,20 +41,20 @@ class Overtaken(Tenants):
         return key
 
     def small_jobs(self, count=8, run_for=None, preemptible=False, **spec):
-        """Jobs of half a node in the gang's places, created after it."""
+        """Jobs of half a node on the gang's nodes, created after it."""
         for number in range(count):
             self.attack(f"small-{number}", role(gpus=4, nodes=WANTED, run_for=run_for), preemptible=preemptible, **spec)
 
     def hold(self, nodes):
-        """For ever."""
+        """Holds these nodes for ever."""
         for node in nodes:
             self.attack(f"held-{node}", role(gpus=8, nodes=[node]))
         for node in nodes:
             wait_phase(self.jobs, self.namespace, f"held-{node}", "Running")
 
-    def test_one_job_that_waits_for_a_node_of_the_gang_and_one_of_its_own(self):
-        """The first node that became free was kept for it, the gang lost its own reservation in that cycle, and small
-        jobs took its places."""
+    def test_one_job_that_waits_for_a_node_of_the_gang_and_another_node(self):
+        """The first free node could be reserved for this job, the gang could lose its own reservation in that cycle,
+        and small jobs could use its nodes."""
         self.hold([4])
         free = self.fill()
         self.waits_at_all(self.attack("ever", role(replicas=2, gpus=8, nodes=[0, 4])))
@@ -61,8 +62,8 @@ class Overtaken(Tenants):
         self.small_jobs()
         self.is_placed(key, since=free)
 
-    def test_as_many_waiting_jobs_as_there_are_reservations(self):
-        """All eight reservations of a cycle were theirs, and the gang had none."""
+    def test_as_many_pending_jobs_as_there_are_reservations(self):
+        """All eight reservations of a cycle could be theirs, and the gang have none."""
         self.hold(HELD)
         free = self.fill()
         sets = [each for size in (2, 3) for each in itertools.combinations(HELD, size)]
@@ -73,8 +74,9 @@ class Overtaken(Tenants):
         self.small_jobs()
         self.is_placed(key, since=free)
 
-    def test_a_kind_of_job_that_was_taught_to_be_short(self):
-        """Five jobs of a second, and those of that name which never end passed the gang's reservation uncounted."""
+    def test_a_kind_of_job_with_short_run_times(self):
+        """After five jobs of a second, jobs of that name which never end could backfill on the gang's reservation
+        uncounted."""
         for number in range(5):
             self.holds(f"sweep-{number}", role(gpus=4, run_for="1s"), preemptible=False)
             wait_phase(self.jobs, self.namespace, f"sweep-{number}", "Succeeded")
@@ -84,18 +86,19 @@ class Overtaken(Tenants):
             self.attack(f"sweep-{number}", role(gpus=4, nodes=WANTED), preemptible=False)
         self.is_placed(key, since=free)
 
-    def test_a_stream_of_jobs_that_say_a_second(self):
-        """They ran for twenty, and the next ones were first again: the gang was not placed in two minutes."""
+    def test_a_stream_of_jobs_with_an_estimate_of_a_second(self):
+        """Jobs that run for twenty seconds could come first again and again: the gang would not be placed in two
+        minutes."""
         free = self.fill()
         self.small_jobs(count=8, run_for="20s", seconds=1)
         key = self.gang_waits()
         self.again(0.5, lambda count: self.attack(f"more-{count}", role(gpus=4, nodes=WANTED, run_for="20s"), seconds=1,
                                                   preemptible=False))
-        # Those that are before it by right end once.
+        # The jobs that are rightly before it end once.
         self.is_placed(key, since=free + 20)
 
     def test_a_stream_of_preemptible_jobs_that_never_end(self):
-        """The gang preempts what started on its places."""
+        """The gang preempts the jobs that started on its reserved nodes."""
         free = self.fill(gpus=4)
         key = self.gang_waits()
         self.small_jobs(preemptible=True, seconds=1)
@@ -108,7 +111,7 @@ class Overtaken(Tenants):
         self.small_jobs()
         self.is_placed(key, since=free)
 
-    def test_control_a_kind_that_was_taught_nothing(self):
+    def test_control_a_kind_without_run_times(self):
         free = self.fill(gpus=4)
         key = self.gang_waits()
         for number in range(11, 17):

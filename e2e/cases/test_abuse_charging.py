@@ -1,5 +1,5 @@
-"""A tenant who wants GPUs that somebody else pays for, that nobody pays for, or that nobody can take back. Each test says
-what came of it once.
+"""A tenant who uses GPUs that another tenant or no queue is charged for, or that cannot be reclaimed. Each docstring names
+the harm that is prevented.
 
     make abuse
 """
@@ -19,7 +19,8 @@ POLICY = "preemption: {minRuntime: 2s}\n"
 
 class Endings(Abuse):
     def test_a_success_that_leaves_workers_running(self):
-        """The job had ended, so that it was charged to nobody and could not be stopped, and its workers ran on."""
+        """The job has ended, so that it is charged to no queue and cannot be preempted, but its workers could run
+        on."""
         body = job("free", replicas=4, run={"cleanPodPolicy": "None"}, success={"operator": "Any", "roles": ["trigger"]})
         body["spec"]["roles"].append({
             "name": "trigger", "replicas": 1, "template": {
@@ -32,7 +33,7 @@ class Endings(Abuse):
                       "no worker holds a GPU")
 
     def test_a_grace_period_of_a_year(self):
-        """Whoever waited for its places gave up after ten minutes, and its queue was not charged for them."""
+        """A claim for its nodes could time out after ten minutes, and its queue not be charged for them."""
         self.create_queue("slow")
         template = {"terminationGracePeriodSeconds": YEAR}
         body = job("stays", replicas=2, queue="slow")
@@ -42,23 +43,24 @@ class Endings(Abuse):
         self.hold("stays")
         with support.watch_pods(self.namespace) as pods:
             self.patch("stays", {"run": {"suspend": True}})
-            def told():
+            def graces():
                 return [each["metadata"].get("deletionGracePeriodSeconds") for _, each in pods.events
                         if each["metadata"].get("deletionTimestamp")]
-            pods.wait(lambda _: len(told()) >= 2, "its pods are told to end")
-            self.assertLessEqual(max(told()), 600)
+            pods.wait(lambda _: len(graces()) >= 2, "its pods are terminating")
+            self.assertLessEqual(max(graces()), 600)
         events = json.loads(kubectl("get", "events.events.k8s.io", "-n", self.namespace, "-o", "json"))["items"]
         self.assertIn("GraceCapped", {each["reason"] for each in events})
         # Charged as long as a pod is left, however long that is.
         time.sleep(5)
         self.assertEqual(self.used("slow"), 16)
-        self.let_go("stays")
+        self.end_hold("stays")
         self.await_used("slow", 0)
 
 
 class Charges(Abuse):
-    def test_lent_places_made_unstoppable(self):
-        """preemptible was patched to false while the job ran on borrowed GPUs: their owner waited for ever."""
+    def test_a_loan_made_non_preemptible(self):
+        """preemptible is patched to false while the job runs on borrowed GPUs: the queue with the guarantee could wait
+        for ever."""
         self.policy(POLICY)
         self.create_queue("owner", guaranteed={GPU: 32})
         self.create_queue("borrower")
@@ -85,8 +87,8 @@ class Charges(Abuse):
         support.delete_job(self.namespace, "lent")
 
     def test_another_queue_while_the_pods_still_end(self):
-        """Suspended, moved to another queue and made small, resumed: the other team paid, or nobody, as long as the
-        pods were there; and whether the queue was open to it was not asked again."""
+        """A job is suspended, moved to another queue and made small, and resumed: as long as the pods exist the other
+        queue, or none, could be charged, and admission to that queue could be skipped."""
         self.create_queue("mine", limit={GPU: 16})
         self.create_queue("theirs", namespaceSelector={"matchLabels": {"e2e-team": "theirs"}})
         self.runs("mover", replicas=2, queue="mine")
@@ -99,17 +101,18 @@ class Charges(Abuse):
         self.patch("mover", {"run": {"suspend": False}})
         time.sleep(5)
         self.assertEqual((self.used("mine"), self.used("theirs")), (16, 0))
-        self.let_go("mover")
+        self.end_hold("mover")
         self.await_used("mine", 0)
         self.assertEqual(self.not_admitted((self.namespace, "mover"))["reason"], "NamespaceNotAllowed")
         self.assertEqual(self.used("theirs"), 0)
 
     def test_no_queue_at_all(self):
-        """While Queues exist and none is called default, a job without one was charged to nobody and nobody said so."""
+        """While Queues exist and none is named default, a job without a queue could be charged to none without any
+        notice."""
         self.create_queue("team")
         self.runs("free", replicas=1)
         key = (self.namespace, "free")
-        said = self.jobs.wait(lambda all_: condition(all_[key], "Charged"), "it says to whom it is charged")
+        said = self.jobs.wait(lambda all_: condition(all_[key], "Charged"), "it reports that it is charged to no queue")
         self.assertEqual((said["status"], said["reason"]), ("False", "NoQueue"))
         self.addCleanup(self.policy, POLICY)
         self.policy(POLICY + "requireQueue: true\n")
@@ -121,7 +124,8 @@ class Charges(Abuse):
         self.policy(POLICY)
 
     def test_a_class_of_the_system(self):
-        """It was first in every queue, and its pods did not even carry the class, so that no quota by class held."""
+        """Such a job could be first in every queue, and its pods could lack the class, so that no quota by class
+        holds."""
         key = self.submit("first", replicas=1, priorityClassName="system-node-critical")
         self.assertEqual(self.not_admitted(key)["reason"], "PriorityClassNotAllowed")
         kubectl("apply", "-f", "-", input=json.dumps({
@@ -142,7 +146,7 @@ class Charges(Abuse):
 
 class Names(Abuse):
     def again(self, name, **options):
-        """Deletes a job and creates it again as soon as the API server takes it; returns its uid."""
+        """Deletes a job and creates it again as soon as the API server accepts it; returns its uid."""
         support.delete_job(self.namespace, name)
         deadline = time.monotonic() + support.PATIENCE
         while True:
@@ -153,7 +157,7 @@ class Names(Abuse):
                     raise
 
     def test_the_same_name_again_at_once(self):
-        """What was known of the old gang was believed of the new one: it ran without its Service."""
+        """The state of the old gang could be applied to the new one, which would run without its Service."""
         self.runs("again", replicas=2)
         for _ in range(3):
             uid = self.again("again", replicas=2)
@@ -163,15 +167,16 @@ class Names(Abuse):
             self.assertEqual([each.uid for each in service.metadata.owner_references], [uid])
             self.assertEqual(service.spec.selector["trainyard.dev/job-uid"], uid)
 
-    def test_the_same_name_of_a_gang_of_one_whose_pod_still_ends(self):
-        """It was told that its pod's name belongs to somebody else, and tried again up to a minute after it was free."""
+    def test_the_same_name_of_a_single_pod_job_whose_pod_still_ends(self):
+        """The job could report that its pod's name is taken by a foreign pod, and retry up to a minute after the name
+        is free."""
         self.runs("again", replicas=1)
         self.hold("again")
         uid = self.again("again", replicas=1)
         said = self.waits((self.namespace, "again"), "CleaningUp")
         self.assertIn("of an earlier TrainingJob of this name", said["message"])
         time.sleep(5)
-        self.let_go("again")
+        self.end_hold("again")
         begun = time.monotonic()
         self.jobs.wait(lambda all_: all_[(self.namespace, "again")]["metadata"]["uid"] == uid
                        and support.phase(all_[(self.namespace, "again")]) == "Running", "it runs")

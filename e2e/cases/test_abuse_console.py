@@ -1,5 +1,5 @@
-"""A tenant who may have jobs tried in his namespace posts the worst bodies that the console reads: 2 MB, as many of each
-thing as fit. Each of them once took all memory of the leader, or kept it busy for a minute, or might have.
+"""A tenant who may have jobs simulated in its namespace posts the worst bodies that the console reads: 2 MB, with as many
+items of each kind as fit. Such a body could use up the leader's memory, or keep it busy for a minute.
 
     e2e/run abuse_console
 """
@@ -34,7 +34,7 @@ def names(count):
 
 
 def bodies(namespace):
-    """{what it has too many of: items}"""
+    """{kind of excess: items}"""
     def tried(roles, pods=None, count=1, **spec):
         items = []
         for number in range(count):
@@ -87,7 +87,7 @@ def setUpModule():
 
 
 class Bodies(test_console.Account):
-    def test_each_is_answered_and_the_console_goes_on(self):
+    def test_each_is_answered_and_the_console_continues(self):
         kubectl("create", "role", "user", "-n", self.namespace, "--verb=get,create", "--resource=trainingjobs.trainyard.dev,pods")
         kubectl("create", "rolebinding", "user", "-n", self.namespace, "--role=user",
                 f"--serviceaccount={self.namespace}:tenant")
@@ -103,7 +103,7 @@ class Bodies(test_console.Account):
                 begun = time.monotonic()
                 status, _, answer = test_console.get("/api/simulate", tenant, "POST", text)
                 took = time.monotonic() - begun
-                # Said, not judged.
+                # Printed, not checked.
                 print(f"{name}: {len(text)} bytes, {status} after {took:.2f} s, {len(answer)} bytes")
                 self.assertIn(status, (200, 400))
                 self.assertLess(len(answer), LARGEST)

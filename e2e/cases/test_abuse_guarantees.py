@@ -1,4 +1,4 @@
-"""A tenant on borrowed GPUs who does not give them back to their owner. Each test says what came of it once.
+"""A tenant on borrowed GPUs who does not return them to their owner. Each docstring names the harm that is prevented.
 
     e2e/run abuse_guarantees
 """
@@ -30,7 +30,7 @@ class Loans(Tenants):
         self.create_queue("borrower")
 
     def borrow(self, *more, **spec):
-        """All GPUs; returns when the loan can be called back. A second role costs next to nothing."""
+        """Takes all GPUs; returns when the loan can be reclaimed. A second role costs next to nothing."""
         self.lend()
         self.holds("lent", role(replicas=4, gpus=8), *more, queue="borrower", **spec)
         return time.monotonic() + MIN_RUNTIME
@@ -42,13 +42,13 @@ class Loans(Tenants):
         self.owner_is_served(self.borrow(role("cheap", cpu="100m")))
 
     def test_a_cheap_member_that_is_deleted_again_and_again(self):
-        """The gang counted as placed anew each time, and was never old enough to be preempted."""
+        """The gang could count as newly placed each time, and never be old enough to be preempted."""
         since = self.borrow(role("cheap", cpu="100m"), failure={"restartScope": "Pod", "maxRestarts": 1000})
         self.again(MIN_RUNTIME / 3, lambda _: self.delete_pod("lent-cheap-0"))
         self.owner_is_served(since)
 
     def test_a_cheap_member_that_fails_again_and_again(self):
-        """As above, without a deletion."""
+        """The gang could count as newly placed each time, without a deletion."""
         since = self.borrow(role("cheap", cpu="100m", run_for="2s"), success={"roles": ["worker"]},
                             failure={"restartScope": "Pod", "maxRestarts": 1000})
         self.owner_is_served(since)
@@ -57,7 +57,7 @@ class Loans(Tenants):
         return {"elastic": {"role": "cheap", "replicas": replicas, "minReplicas": 1, "maxReplicas": 2}}
 
     def test_a_member_that_does_not_leave(self):
-        """A Shrink of up to ten minutes was under way, and nothing else could be decided of the gang."""
+        """A shrink of up to ten minutes could block every other decision about the gang."""
         since = self.borrow(role("cheap", replicas=2, cpu="100m"), checkpoint=HELPER, **self.elastic(2))
         self.scale("lent", 1)
         self.owner_is_served(since)
@@ -68,7 +68,7 @@ class Loans(Tenants):
         self.owner_is_served(since)
 
     def test_members_that_are_never_bound(self):
-        """The GPUs that their attempt had reserved were nobody's to take back until its deadline, two minutes later."""
+        """The GPUs that an attempt has reserved could not be reclaimed until its deadline, two minutes later."""
         self.lend()
         take_away = self.claim()
         self.attack("lent", role(replicas=4, gpus=8, **never_bound()), queue="borrower")
@@ -77,7 +77,7 @@ class Loans(Tenants):
         self.owner_is_served(time.monotonic() + MIN_RUNTIME)
 
     def test_members_without_their_owner(self):
-        """Those whose owner reference was removed in time ran on, and no queue was charged for them."""
+        """Members whose owner reference is removed in time could run on, and no queue be charged for them."""
         since = self.borrow()
         for number in range(4):
             self.is_refused("ownerReferences", self.core.patch_namespaced_pod, f"lent-worker-{number}", self.namespace,
@@ -85,7 +85,8 @@ class Loans(Tenants):
         self.owner_is_served(since)
 
     def test_members_with_a_second_owner(self):
-        """The garbage collector keeps a pod that has another owner when its job is deleted, and no queue was charged for it."""
+        """The garbage collector keeps a pod with another owner when its job is deleted, and no queue could be charged
+        for it."""
         self.lend()
         for number in range(4):
             self.holds(f"lent-{number}", role(gpus=8), queue="borrower")
@@ -104,7 +105,7 @@ class Loans(Tenants):
         self.owner_is_served(since)
 
     def test_members_that_are_orphaned(self):
-        """`kubectl delete --cascade=orphan`, and the finalizer by which it does that."""
+        """With `kubectl delete --cascade=orphan`, and with the finalizer by which it does that."""
         since = self.borrow()
         self.is_refused("Orphan", self.delete, "Orphan")
         self.is_refused("Orphan", lambda: self.custom.patch_namespaced_custom_object(
@@ -118,15 +119,15 @@ class Loans(Tenants):
                                                     propagation_policy=policy)
 
 
-class InTheWay(Tenants):
-    """GPUs are free, and what goes with them is not."""
+class HeldResources(Tenants):
+    """GPUs are free, but other resources of their nodes are not."""
 
     def setUp(self):
         super().setUp()
         self.policy(POLICY)
 
     def test_cores(self):
-        """Who holds no GPU never holds more than is its own where GPUs are guaranteed."""
+        """A job without GPUs could never exceed its guarantee where GPUs are guaranteed."""
         self.create_queue("owner", guaranteed={GPU: 16})
         self.create_queue("other")
         self.holds("squat", role(replicas=4, cpu="92"), queue="other")
@@ -134,7 +135,7 @@ class InTheWay(Tenants):
         self.is_placed(self.submits("own", role(replicas=2, gpus=8, cpu="16"), queue="owner"), since)
 
     def test_cores_of_a_job_that_has_ended(self):
-        """Its pods went on, and nothing evicted what belongs to an ended job."""
+        """Its pods could run on, and the pods of an ended job be exempt from eviction."""
         self.create_queue("owner", guaranteed={"cpu": 200})
         self.create_queue("other")
         self.attack("ended", role(replicas=4, cpu="90"), role("trigger", cpu="1", run_for="1s"), queue="other",
@@ -144,7 +145,7 @@ class InTheWay(Tenants):
         self.is_placed(self.submits("own", role(replicas=4, cpu="50"), queue="owner"), since)
 
     def test_slots_of_pods(self):
-        """As the cores, and no queue can guarantee them."""
+        """As with the cores; no queue can guarantee pod slots."""
         slots = 12
         taint = {"key": "e2e.invalid/slots", "effect": "NoSchedule"}
         here = {"nodeSelector": {"e2e.invalid/slots": "true"}, "tolerations": [{"key": taint["key"], "operator": "Exists"}]}
@@ -161,7 +162,7 @@ class InTheWay(Tenants):
         self.is_placed(self.submits("own", role(replicas=2, gpus=8, **here), queue="owner"), since)
 
     def test_control_cores_for_both(self):
-        """What is in the way of nobody is not preempted."""
+        """A job that blocks no other job is not preempted."""
         self.create_queue("owner", guaranteed={GPU: 16})
         self.create_queue("other")
         self.holds("little", role(replicas=4, cpu="40"), queue="other")
@@ -169,8 +170,8 @@ class InTheWay(Tenants):
         self.assertEqual("Running", support.phase(support.get_job(self.namespace, "little")))
 
 
-class Grudges(Tenants):
-    """A job that was preempted often is spared; whoever preempts it chooses how often."""
+class FrequentPreemption(Tenants):
+    """A job that was preempted often is spared; a tenant chooses how often it preempts its own job."""
 
     def setUp(self):
         super().setUp()
@@ -196,7 +197,7 @@ class Grudges(Tenants):
         return support.node_of(pod)
 
     def test_a_job_that_its_owner_preempts_again_and_again(self):
-        """The neighbour's job, which loses more, was preempted in its stead."""
+        """The neighbour's job, which loses more, could be preempted in its stead."""
         self.neighbour_is_spared(4)
 
     def test_control_a_job_that_was_never_preempted(self):

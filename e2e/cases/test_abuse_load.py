@@ -1,5 +1,5 @@
-"""An API server that is slow, or dies again and again: how soon the operator serves tenants then. Each test says what came
-of it once.
+"""An API server that is slow, or restarts repeatedly: how soon the operator serves tenants then. Each docstring names the
+harm that is prevented.
 
     e2e/run abuse_load
 """
@@ -23,10 +23,10 @@ def setUpModule():
 
 
 class Bodies(Tenants):
-    """The operator makes bodies of pods only while few are under way, as they are memory."""
+    """The operator makes bodies of pods only while few are under way, as they use memory."""
 
     def placed_beside(self, kilobytes):
-        """After how many seconds a gang of two runs beside 500 pods of that size that are being made."""
+        """The seconds until a gang of two runs beside 500 pods of that size that are being created."""
         heavy = role(replicas=250, cpu="1m")
         heavy["template"]["spec"]["containers"][0]["args"] = ["x" * 1000 * kilobytes]
         attackers = [self.attack(f"of-{kilobytes}-{number}", heavy)[1] for number in range(2)]
@@ -39,7 +39,7 @@ class Bodies(Tenants):
         return took
 
     def test_pods_of_600_kilobytes(self):
-        """First come, first served: a gang of two waited for all 500 of them, 47 s."""
+        """In order of arrival a gang of two would wait for all 500 of them, 47 s."""
         small = self.placed_beside(1)
         large = self.placed_beside(600)
         self.assertLess(large, 3 * small + 10)

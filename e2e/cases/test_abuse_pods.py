@@ -1,4 +1,4 @@
-"""A tenant whose pods keep those of others from starting or running. Each test says what came of it once.
+"""A tenant whose pods prevent pods of other tenants from starting or running. Each docstring names the harm that is prevented.
 
     e2e/run abuse_pods
 """
@@ -40,8 +40,8 @@ class Starting(Tenants):
         self.is_placed(self.submits("gang", role(replicas=2, gpus=8)))
 
     def test_a_gang_of_most_pod_slots_that_is_never_bound(self):
-        """No other gang started until their attempt's deadline, six minutes later: the bound on members that are being
-        started is one for all tenants."""
+        """If all tenants shared the bound on starting members, no other gang would start until this attempt's deadline,
+        six minutes later."""
         take_away = self.claim()
         self.attack("starters", role(replicas=300, cpu="10m", **never_bound()))
         self.is_being_started("starters")
@@ -62,8 +62,8 @@ class Starting(Tenants):
 
 
 class Apart(Tenants):
-    """Required anti-affinity holds for pods that come later, too, whatever their namespace: kube-scheduler bound no member
-    of any gang beside it, and whole gangs were preempted for one that then could not start."""
+    """Required anti-affinity also holds for later pods of any namespace: kube-scheduler could bind no member of any
+    gang beside it, and whole gangs could be preempted for one that then cannot start."""
 
     def terms(self):
         yield apart(MEMBERS, namespaceSelector={})
@@ -110,10 +110,11 @@ class Apart(Tenants):
 
 
 class Critical(Tenants):
-    """kube-scheduler evicts members of gangs for pods of a higher class; the extender is asked for pods with GPUs only."""
+    """kube-scheduler evicts members of gangs for pods of a higher class; it asks the extender only about pods with
+    GPUs."""
 
     def test_pods_of_a_class_of_the_system(self):
-        """Four pods without GPUs evicted four of four members of a running gang within 20 s."""
+        """Four pods without GPUs could evict four of four members of a running gang within 20 s."""
         self.runs_by("gang", role(replicas=4, gpus=8, cpu="60"))
         for name in SYSTEM_CLASSES:
             for number in range(4):
@@ -136,7 +137,8 @@ class Critical(Tenants):
 
 
 class Volumes(Tenants):
-    """A pod whose volume is being made has a node in kube-scheduler's eyes for up to ten minutes, and nowhere else."""
+    """kube-scheduler selects a node for a pod whose volume is being made, for up to ten minutes; the pod itself does
+    not show it."""
 
     def setUp(self):
         super().setUp()
@@ -167,7 +169,8 @@ class Volumes(Tenants):
         support.await_value(chosen, lambda found: len(found) == count, "kube-scheduler has chosen their nodes")
 
     def test_nodes_that_a_claim_names_and_kube_scheduler_does_not(self):
-        """Its owner writes the annotation of the node that was chosen; pods that kube-scheduler keeps back hold nothing."""
+        """The claim's owner writes the annotation of the selected node; pods that kube-scheduler holds back use
+        nothing."""
         for number in range(4):
             name = f"said-{number}"
             self.volume(name, {"volume.kubernetes.io/selected-node": kwok.node_name(number)})
@@ -181,7 +184,7 @@ class Volumes(Tenants):
         self.is_placed(self.submits("gang", role(replicas=2, gpus=8)))
 
     def test_all_nodes(self):
-        """Its attempts were given up one after the other, and the words named nobody."""
+        """Its attempts could be aborted one after the other, with messages that name no pod."""
         self.take(4)
         key = self.submits("gang", role(replicas=2, gpus=8))
         time.sleep(BAR_FOR_WORDS)

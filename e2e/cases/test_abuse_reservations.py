@@ -1,4 +1,5 @@
-"""A tenant whose jobs wait, and whose reservations keep the nodes of others idle. Each test says what came of it once.
+"""A tenant whose jobs are pending and whose reservations keep the nodes of other tenants idle. Each docstring names the harm
+that is prevented.
 
     e2e/run abuse_reservations
 """
@@ -17,36 +18,36 @@ def setUpModule():
     install_chart()
 
 
-class Whales(Tenants):
-    """A gang of the size of the cluster, which can never be placed as long as anything runs."""
+class WholeClusterGangs(Tenants):
+    """A gang of the size of the cluster, which cannot be placed as long as anything runs."""
 
-    def whale(self, **spec):
-        self.waits_at_all(self.attack("whale", role(replicas=NODES, gpus=8), **spec))
+    def submit_large(self, **spec):
+        self.waits_at_all(self.attack("large", role(replicas=NODES, gpus=8), **spec))
         time.sleep(3)  # its estimate is over
 
     def neighbour_is_placed(self):
         self.is_placed(self.submits("gang", role(replicas=NODES - 1, gpus=8)))
 
     def test_one_that_holds_nothing(self):
-        """It is placed when the neighbour's own job ends, in ten hours: 31 of 32 GPUs were idle until then."""
+        """It is placed when the neighbour's own job ends, in ten hours: 31 of 32 GPUs could be idle until then."""
         self.runs_by("long", role(gpus=1), seconds=HOURS)
-        self.whale(seconds=1)
+        self.submit_large(seconds=1)
         self.neighbour_is_placed()
 
     def test_one_that_cannot_be_preempted(self):
         self.runs_by("long", role(gpus=1), seconds=HOURS)
-        self.whale(seconds=1, preemptible=False)
+        self.submit_large(seconds=1, preemptible=False)
         self.neighbour_is_placed()
 
     def test_one_that_holds_a_gpu_itself(self):
-        """It waits for its own job, which has said one second and never ends."""
+        """It waits for a job of the same tenant, with an estimate of one second, that never ends."""
         self.holds("small", role(gpus=1), seconds=1)
-        self.whale(seconds=1)
+        self.submit_large(seconds=1)
         self.neighbour_is_placed()
 
     def test_one_that_holds_a_gpu_by_a_pod_of_no_job(self):
         self.core.create_namespaced_pod(self.namespace, self.pod_with_gpu())
-        self.whale(seconds=1)
+        self.submit_large(seconds=1)
         self.neighbour_is_placed()
 
     @staticmethod
@@ -54,31 +55,31 @@ class Whales(Tenants):
         return {"metadata": {"name": "bare"}, "spec": {"containers": [
             {"name": "c", "image": "c", "resources": {"limits": {GPU: 1}}}]}}
 
-    def test_control_one_that_says_nothing(self):
+    def test_control_one_without_an_estimate(self):
         self.runs_by("long", role(gpus=1), seconds=HOURS)
-        self.whale()
+        self.submit_large()
         self.neighbour_is_placed()
 
 
 class Limits(Tenants):
-    """A job that waits at a limit which another of the same tenant uses up."""
+    """A job that waits at a limit which another job of the same tenant uses up."""
 
-    def hog(self, queue):
+    def use_up(self, queue):
         self.holds("small", role(gpus=1), queue=queue)
-        self.waits_at_all(self.attack("whale", role(replicas=2, gpus=8), queue=queue))
+        self.waits_at_all(self.attack("large", role(replicas=2, gpus=8), queue=queue))
         time.sleep(2)
 
     def test_the_limit_of_a_parent(self):
-        """What was left below it was kept for the whale: the other queue's job waited for ever."""
+        """The rest below the limit could be reserved for the large job: the other queue's job would wait for ever."""
         self.create_queue("p", limit={GPU: 16})
         self.create_queue("a", parent="p")
         self.create_queue("b", parent="p")
-        self.hog("a")
+        self.use_up("a")
         self.is_placed(self.submits("gang", role(gpus=8), queue="b"))
 
     def test_the_limit_of_a_queue_that_two_namespaces_share(self):
         self.create_queue("p", limit={GPU: 16})
-        self.hog("p")
+        self.use_up("p")
         self.is_placed(self.submits("gang", role(gpus=8), queue="p"))
 
     def test_control_a_limit_that_ends(self):

@@ -1,4 +1,5 @@
-"""A tenant whose objects are read by others: by the command line and in a support bundle. Each test says what came of it once.
+"""A tenant whose objects other users read: by the command line and in a support bundle. Each docstring names the harm that
+is prevented.
 
     e2e/run abuse_words
 """
@@ -20,7 +21,7 @@ def setUpModule():
     install_chart()
 
 
-class Words(Tenants):
+class Texts(Tenants):
     def trainyard(self, *args):
         done = support.run([support.program("trainyard"), *args, f"--kubeconfig={given().kubeconfig}"])
         return done.returncode, done.stdout + done.stderr
@@ -28,11 +29,11 @@ class Words(Tenants):
     def create(self, body):
         self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, JOBS, body)
 
-    def test_a_plan_that_nobody_can_read_back(self):
-        """`trainyard status -A` failed for everybody, for as long as the job was there."""
+    def test_a_plan_that_cannot_be_read_back(self):
+        """`trainyard status -A` could fail for all users as long as the job exists."""
         body = job("planned", replicas=1, gpus=1, plan={"mode": "Auto", "maxGPUs": 1, "model": MODEL})
         self.create(body)
-        self.jobs.wait(lambda all_: all_.get((self.namespace, "planned"), {}).get("status", {}).get("conditions"), "it is looked at")
+        self.jobs.wait(lambda all_: all_.get((self.namespace, "planned"), {}).get("status", {}).get("conditions"), "it is processed")
         support.create_job(self.others, job("gang", replicas=1))
         wait_phase(self.jobs, self.others, "gang", "Running")
         code, text = self.trainyard("status", "-A")
@@ -43,7 +44,7 @@ class Words(Tenants):
         self.assertGreaterEqual(plan.get("predictedStepMicroseconds", 0), 0)
 
     def test_a_key_in_a_support_bundle(self):
-        """It was left in annotations and arguments."""
+        """It could be left in annotations and arguments."""
         body = job("keyed", replicas=1, gpus=1, annotations={"note": KEY})
         template = body["spec"]["roles"][0]["template"]
         template["spec"]["containers"][0]["args"] = [KEY, "--key=" + KEY.replace("\n", "\\n")]
@@ -59,7 +60,7 @@ class Words(Tenants):
                 self.assertNotIn(b"MIIEvQIBADANBgkqhkiG9w0", content, member.name)
 
     def test_marks_of_direction(self):
-        """Conditions, and with them `explain`, `status` and `timeline`, printed them."""
+        """Conditions, and with them `explain`, `status` and `timeline`, could print them."""
         body = job("marked", replicas=1, gpus=1)
         body["spec"]["roles"][0]["template"]["spec"]["containers"][0]["env"] = [{"name": f"a{MARKS}=b", "value": "x"}]
         self.create(body)

@@ -1,5 +1,5 @@
-"""Nodes that do not exist yet are asked for, and the gang starts on them. The test plays the autoscaler: it says what
-becomes of a request, and adds the nodes.
+"""Nodes that do not exist yet are requested, and the gang starts on them. The test acts as the autoscaler: it sets the
+conditions of a request and adds the nodes.
 """
 import datetime
 
@@ -64,7 +64,7 @@ class Autoscaling(AutoscalingCase):
     def requests(self):
         return support.Recorder(custom().list_namespaced_custom_object, GROUP, "v1", self.namespace, PLURAL)
 
-    def say(self, name, kind, message):
+    def set_condition(self, name, kind, message):
         said = {"type": kind, "status": "True", "reason": kind, "message": message,
                 "lastTransitionTime": now()}
         custom().patch_namespaced_custom_object_status(GROUP, "v1", self.namespace, PLURAL, name,
@@ -81,33 +81,33 @@ class Autoscaling(AutoscalingCase):
             self.assertEqual(4, pods["count"])
             template = core().read_namespaced_pod_template(pods["podTemplateRef"]["name"], self.namespace)
             self.assertEqual({GPU: "8"}, template.template.spec.containers[0].resources.limits)
-            self.told(jobs, "large", "Asked")
-            self.say(name, "Accepted", "two nodes are on their way")
-            self.assertIn(name, self.told(jobs, "large", "Accepted")["message"])
+            self.await_report(jobs, "large", "Asked")
+            self.set_condition(name, "Accepted", "two nodes are on their way")
+            self.assertIn(name, self.await_report(jobs, "large", "Accepted")["message"])
             self.assertEqual([], core().list_namespaced_pod(self.namespace).items)
-            self.say(name, "Provisioned", "two nodes")
-            self.told(jobs, "large", "Provisioned")
+            self.set_condition(name, "Provisioned", "two nodes")
+            self.await_report(jobs, "large", "Provisioned")
             self.add_nodes(2)
             wait_phase(jobs, self.namespace, "large", "Running")
-            self.told(jobs, "large", "Placed")
+            self.await_report(jobs, "large", "Placed")
             requests.wait(lambda all_: not all_, "the request is taken back")
         support.await_value(lambda: core().list_namespaced_pod_template(self.namespace).items, lambda left: not left,
                             "its template is gone")
         reasons = {each.reason for each in core().list_namespaced_event(self.namespace).items}
         self.assertLessEqual({"NodesRequested", "NodesProvisioned"}, reasons)
 
-    def test_a_failed_request_is_told_and_made_again(self):
+    def test_a_failed_request_is_reported_and_made_again(self):
         self.define()
         self.ask_with("ProvisioningRequest")
         support.create_job(self.namespace, job("large", replicas=4))
         with support.watch_jobs(self.namespace) as jobs, self.requests() as requests:
             (_, name), _ = requests.wait(lambda all_: next(iter(all_.items()), None), "a request is made")
-            self.say(name, "Failed", "out of stock")
-            self.assertIn("out of stock", self.told(jobs, "large", "Failed")["message"])
+            self.set_condition(name, "Failed", "out of stock")
+            self.assertIn("out of stock", self.await_report(jobs, "large", "Failed")["message"])
             requests.wait(lambda all_: any("-nodes-2-" in key[1] for key in all_), "a second request is made")
             self.assertNotIn((self.namespace, name), requests.objects)
             support.delete_job(self.namespace, "large")
-            requests.wait(lambda all_: not all_, "the request goes with the job")
+            requests.wait(lambda all_: not all_, "the request is deleted with the job")
 
     def test_placeholders_stand_for_members_until_there_are_nodes(self):
         self.ask_with("PlaceholderPods")
@@ -119,7 +119,7 @@ class Autoscaling(AutoscalingCase):
             for each in pods.wait(marked, "four pods wait for nodes"):
                 self.assertIn("trainyard.dev/nodes-for", each["metadata"]["labels"])
                 self.assertNotIn("nodeName", each["spec"])
-            self.told(jobs, "large", "Asked")
+            self.await_report(jobs, "large", "Asked")
             self.add_nodes(2)
             wait_phase(jobs, self.namespace, "large", "Running")
             pods.wait(lambda all_: len(all_) == 4 and all("-nodes-" not in key[1] for key in all_),

@@ -1,4 +1,4 @@
-"""The command line as people and scripts use it: every command against a real control plane, and what it exits with."""
+"""The command line as people and scripts use it: every command against a real control plane, with its exit status."""
 import json
 import subprocess
 import tarfile
@@ -57,23 +57,23 @@ class CommandsTest(support.Case):
         self.assertIn("is not Running after 1 s",
                       trainyard("wait", "large", "--for=Running", "--timeout=1", "-n", self.namespace, code=3))
 
-    def test_nodes_tell_who_is_there(self):
+    def test_nodes_show_the_gangs_on_them(self):
         with support.watch_jobs(self.namespace) as jobs:
             self.job_running("here", jobs, replicas=1, gpus=8)
             text = trainyard("nodes")
             self.assertIn(f"{self.namespace}/here", text)
             self.assertIn("4 nodes, 8 of 32 GPUs used", text)
             node = text.splitlines()[1].split()[0]
-            told = json.loads(trainyard("nodes", "-o", "json"))
-            self.assertEqual((32, 8), (told["gpus"], told["usedGpus"]))
-            self.assertEqual(told, yaml.safe_load(trainyard("nodes", "-o", "yaml")))
+            listed = json.loads(trainyard("nodes", "-o", "json"))
+            self.assertEqual((32, 8), (listed["gpus"], listed["usedGpus"]))
+            self.assertEqual(listed, yaml.safe_load(trainyard("nodes", "-o", "yaml")))
             self.assertEqual(4, trainyard("nodes", "-o", "name").count("node/"))
-            used = next(each for each in told["items"] if each["usedGpus"])
+            used = next(each for each in listed["items"] if each["usedGpus"])
             gangs = json.loads(trainyard("drain", used["name"], "--dry-run", "-o", "json", code=None))
             self.assertEqual((False, "here", False), (gangs["unschedulable"], gangs["items"][0]["name"], gangs["items"][0]["left"]))
             kubectl("cordon", node)
             self.addCleanup(kubectl, "uncordon", node)
-            support.await_value(lambda: trainyard("nodes"), lambda said: "cordoned" in said, "it is told as cordoned")
+            support.await_value(lambda: trainyard("nodes"), lambda text: "cordoned" in text, "it is shown as cordoned")
 
     def test_a_proxy_or_an_ipv6_address_leads_to_the_api_server(self):
         def with_cluster(**changes):
@@ -103,15 +103,15 @@ class CommandsTest(support.Case):
             command.terminate()
             command.communicate(timeout=support.PATIENCE)
 
-    def test_logs_are_asked_of_the_member_that_has_the_rank(self):
-        """Simulated nodes have no logs: kubelet's address is refused, and the message names the pod that was asked."""
+    def test_logs_are_read_of_the_member_with_the_rank(self):
+        """Simulated nodes have no logs: the kubelet's address is refused, and the message names the pod."""
         with support.watch_jobs(self.namespace) as jobs:
             self.job_running("ranked", jobs, replicas=2)
         self.assertIn("ranked-worker-1", trainyard("logs", "ranked", "--rank=1", "-n", self.namespace, code=1))
         self.assertIn("ranked-worker-0", trainyard("logs", "ranked", "--all", "-n", self.namespace, code=1))
         self.assertIn("has no rank 2", trainyard("logs", "ranked", "--rank=2", "-n", self.namespace, code=1))
 
-    def test_acting_as_somebody_else(self):
+    def test_acting_as_another_user(self):
         support.create_job(self.namespace, job("theirs", replicas=1))
         self.assertIn("forbidden", trainyard("status", "-n", self.namespace, "--as=nobody", code=1))
         kubectl("create", "role", "reader", "-n", self.namespace, "--verb=get,list", "--resource=trainingjobs.trainyard.dev")
@@ -190,12 +190,12 @@ class UsageTest(unittest.TestCase):
         for row, options in [("ours, nothing known", []), ("ours, durations known", ["--with-durations"])]:
             figures = next(line for line in page.splitlines() if line.startswith(f"| {row} |")).split(" | ")[2:]
             for trace, figure in zip((1, 3), figures):
-                told = json.loads(support.run([
+                result = json.loads(support.run([
                     PROGRAM, "replay", "--format", "muri", "--jobs", support.ROOT / "tests" / "traces" / "muri" / f"trace{trace}.csv",
                     "--cluster", "8x8", "--policy", "default", "--checkpoint", "share=1", "-o", "json", *options], timeout=120).stdout)
-                self.assertEqual(figure.split(" ")[0], f"{told['meanCompletionSeconds']:,.0f}", f"{row}, trace {trace}")
+                self.assertEqual(figure.split(" ")[0], f"{result['meanCompletionSeconds']:,.0f}", f"{row}, trace {trace}")
 
-    def test_what_is_converted_is_what_the_api_server_takes(self):
+    def test_converted_jobs_are_accepted_by_the_api_server(self):
         pod = {"spec": {"restartPolicy": "OnFailure", "containers": [
             {"name": "c", "image": "i", "resources": {"limits": {support.GPU: 8}}}]}}
         jobs = [

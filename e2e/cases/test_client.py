@@ -1,4 +1,4 @@
-"""TrainingJobs through the official Python client alone: what a user's own tool would do."""
+"""TrainingJobs through the official Python client alone, as a user's own tool would do it."""
 import json
 import signal
 import unittest
@@ -90,7 +90,7 @@ class Life(ClientCase):
 
 class Scale(ClientCase):
     def test_read_and_patch(self):
-        """The wish is read and written by the scale subresource."""
+        """The desired size is read and written by the scale subresource."""
         support.create_job(self.namespace, support.job("stretch", elastic=ELASTIC))
         with support.watch_jobs(self.namespace) as jobs:
             job = wait_phase(jobs, self.namespace, "stretch", "Running")
@@ -135,7 +135,7 @@ class Writers(ClientCase):
             self.assertEqual(again["metadata"]["uid"], running["metadata"]["uid"])
 
     def test_a_foreign_field_owner(self):
-        """Two managers share a job: each keeps what it said, and neither takes anything from the operator."""
+        """Two managers share a job: each keeps its own fields, and neither takes one of the operator's."""
         self.apply(support.job("shared", replicas=2), "one")
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "shared", "Running")
@@ -151,9 +151,9 @@ class Writers(ClientCase):
         self.assertIn("trainyard.dev/release", job["metadata"]["finalizers"])
 
         theirs = dict(head, spec={"framework": "MPI"})
-        told = self.refused(409, self.apply, theirs, "accounting")
-        self.assertIn("conflict", told["message"])
-        self.assertIn(".spec.framework", told["message"])
+        answer = self.refused(409, self.apply, theirs, "accounting")
+        self.assertIn("conflict", answer["message"])
+        self.assertIn(".spec.framework", answer["message"])
         owners = {each["manager"] for each in job["metadata"]["managedFields"]
                   if each.get("subresource") == "status"}
         self.assertEqual(len(owners), 1, "the operator alone owns the status")
@@ -162,33 +162,33 @@ class Writers(ClientCase):
         old = support.create_job(self.namespace, support.job("stale", replicas=2))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "stale", "Running")
-        told = self.refused(409, support.custom().replace_namespaced_custom_object, *self.where("stale"), old)
-        self.assertEqual(told["reason"], "Conflict")
+        answer = self.refused(409, support.custom().replace_namespaced_custom_object, *self.where("stale"), old)
+        self.assertEqual(answer["reason"], "Conflict")
         new = support.get_job(self.namespace, "stale")
         new["spec"]["failure"] = {"maxRestarts": 5}
         changed = support.custom().replace_namespaced_custom_object(*self.where("stale"), new)
         self.assertEqual(changed["metadata"]["generation"], 2)
         self.assertEqual(changed["status"], new["status"])
 
-    def test_nobody_writes_the_status_by_the_front_door(self):
-        support.create_job(self.namespace, support.job("doors", replicas=1, gpus=1))
+    def test_the_status_is_not_written_with_the_spec(self):
+        support.create_job(self.namespace, support.job("spec-only", replicas=1, gpus=1))
         with support.watch_jobs(self.namespace) as jobs:
-            wait_phase(jobs, self.namespace, "doors", "Running")
-        told = support.custom().patch_namespaced_custom_object(*self.where("doors"),
+            wait_phase(jobs, self.namespace, "spec-only", "Running")
+        answer = support.custom().patch_namespaced_custom_object(*self.where("spec-only"),
                                                                {"status": {"phase": "Failed"}})
-        self.assertEqual(phase(told), "Running")
+        self.assertEqual(phase(answer), "Running")
 
     def test_nonsense_is_refused_with_its_path(self):
         body = support.job("nonsense")
         body["spec"]["roles"][0]["replicas"] = -1
-        told = self.refused(422, support.create_job, self.namespace, body)
-        self.assertIn("spec.roles[0].replicas", told["message"])
+        answer = self.refused(422, support.create_job, self.namespace, body)
+        self.assertIn("spec.roles[0].replicas", answer["message"])
 
 
 class SoonAfterTheNamespace(ClientCase):
     def test_a_job_right_after_its_namespace(self):
-        """Pods are refused until the namespace has its default ServiceAccount, which a slow controller makes
-        later; the job says so meanwhile and is not lost."""
+        """Pods are refused until the namespace has its default ServiceAccount, which a slow controller makes later; the
+        job reports that meanwhile and is not lost."""
         name = self.namespace + "-new"
         given().kill("kube-controller-manager", signal.SIGSTOP)
         try:

@@ -1,5 +1,6 @@
-"""What breaks around gangs in clusters: LimitRanges that come and go, volumes for one pod, finalizers of others, nodes that
-are missing, the host's network."""
+"""Faults around gangs in clusters: LimitRanges that are created and deleted, volumes for one pod, foreign finalizers, missing
+nodes, the host's network.
+"""
 import unittest
 
 import support
@@ -17,7 +18,7 @@ def template_of(body):
 
 
 class ClusterFaultsTest(support.Case):
-    def test_a_limit_range_that_is_gone_needs_no_new_job(self):
+    def test_a_deleted_limit_range_needs_no_new_job(self):
         core().create_namespaced_limit_range(self.namespace, {
             "metadata": {"name": "small"}, "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}})
         body = job("asks", replicas=2)
@@ -29,7 +30,7 @@ class ClusterFaultsTest(support.Case):
             core().delete_namespaced_limit_range("small", self.namespace)
             wait_phase(jobs, self.namespace, "asks", "Running")
 
-    def test_a_claim_for_one_pod_is_named_and_stops_nothing(self):
+    def test_a_claim_for_one_pod_is_named_and_no_pod_is_created(self):
         core().create_namespaced_persistent_volume_claim(self.namespace, {
             "metadata": {"name": "data"},
             "spec": {"accessModes": ["ReadWriteOncePod"], "storageClassName": "", "volumeName": "none",
@@ -38,9 +39,9 @@ class ClusterFaultsTest(support.Case):
         template_of(body)["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             create_job(self.namespace, body)
-            told = jobs.wait(lambda all_: pending(all_.get((self.namespace, "shares"))).get("message"),
+            message = jobs.wait(lambda all_: pending(all_.get((self.namespace, "shares"))).get("message"),
                              "the job waits with a message")
-            self.assertIn("PersistentVolumeClaim data is ReadWriteOncePod", told)
+            self.assertIn("PersistentVolumeClaim data is ReadWriteOncePod", message)
             self.assertEqual({}, members(pods.objects, "shares"))
 
     def test_a_deleted_job_that_a_finalizer_keeps_holds_nothing(self):
@@ -51,15 +52,15 @@ class ClusterFaultsTest(support.Case):
             wait_phase(jobs, self.namespace, "kept", "Running")
             delete_job(self.namespace, "kept")
             try:
-                told = jobs.wait(lambda all_: pending(all_.get((self.namespace, "kept"))).get("message"),
+                message = jobs.wait(lambda all_: pending(all_.get((self.namespace, "kept"))).get("message"),
                                  "its record is cleared")
-                self.assertIn("waits for finalizer example.com/hold", told)
+                self.assertIn("waits for finalizer example.com/hold", message)
                 self.assertNotIn("placed", jobs.objects[(self.namespace, "kept")]["status"].get("gang", {}))
             finally:
                 kubectl("patch", "tj", "-n", self.namespace, "kept", "--type=merge", "-p",
                         '{"metadata":{"finalizers":null}}')
 
-    def test_the_survivors_of_an_elastic_gang_go_on(self):
+    def test_the_survivors_of_an_elastic_gang_continue(self):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             create_job(self.namespace, job("fills", replicas=1))
             wait_phase(jobs, self.namespace, "fills", "Running")

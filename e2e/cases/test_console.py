@@ -1,4 +1,5 @@
-"""The console, beside the leader: who gets in, who sees what of whom, and the page in a browser where there is one."""
+"""The console beside the leader: which clients it serves, what each sees of others, and the page in a browser where
+there is one."""
 import http.client
 import json
 import unittest
@@ -17,7 +18,7 @@ HOSTILE = "<img src=x onerror=document.title='injected'>"
 
 
 def start_console():
-    """A replica that stands by serves it as the leader does."""
+    """A standby replica serves it as the leader does."""
     text = helm.template(given().tools["helm"], {"console": {"enabled": True}}, only=["rbac"])
     kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=e2e", "-f", "-", input=text)
     cluster = given()
@@ -45,7 +46,7 @@ def get(path, token=None, method="GET", body=None):
 
 
 class Stream:
-    """A stream's sections, as they are at this moment."""
+    """A stream's sections in their present state."""
 
     def __init__(self, token):
         self._connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=support.PATIENCE)
@@ -88,12 +89,12 @@ class Stream:
 
     @property
     def holders(self):
-        return {who for name, part in self.sections.items() if name.startswith("nodes/")
-                for node in part for who in node[4::2]}
+        return {holder for name, part in self.sections.items() if name.startswith("nodes/")
+                for node in part for holder in node[4::2]}
 
 
 class Account(support.Case):
-    """Of Kubernetes; with a token."""
+    """Has accounts of Kubernetes with a token."""
 
     def account(self, namespace, name):
         core().create_namespaced_service_account(namespace, {"metadata": {"name": name}})
@@ -125,7 +126,7 @@ class ConsoleTest(Account):
             wait_phase(jobs, self.namespace, "mine", "Running")
             wait_phase(jobs, self.other, "plan9", "Running")
 
-    def test_nobody_gets_in_without_a_token(self):
+    def test_without_a_token_nothing_is_served(self):
         for path in ("/api/stream", "/api/job?namespace=a&name=b", "/api/what-if?namespace=a&members=1&gpus=1"):
             for token in (None, "forged", self.tenant[:-4] + "AAAA"):
                 status, headers, text = get(path, token)
@@ -136,7 +137,7 @@ class ConsoleTest(Account):
         self.assertEqual(("nosniff", "no-store"), (headers["X-Content-Type-Options"], headers["Cache-Control"]))
         self.assertEqual(405, get("/api/stream", self.admin, "POST")[0])
 
-    def test_a_tenant_sees_his_namespace_and_an_admin_all(self):
+    def test_a_tenant_sees_its_namespace_and_an_admin_all(self):
         self.place_jobs()
         mine, theirs = f"{self.namespace}/mine", f"{self.other}/plan9"
         with Stream(self.tenant) as tenant, Stream(self.admin) as admin:
@@ -147,7 +148,7 @@ class ConsoleTest(Account):
             self.assertNotIn("nodes/0", tenant.sections)
             self.assertIsNone(tenant.sections["queues"])
             self.assertEqual([self.namespace], tenant.sections["me"]["namespaces"])
-            # What changes comes by itself.
+            # Changes are sent without a request.
             support.create_job(self.namespace, job("next", replicas=99))
             tenant.wait(lambda s: f"{self.namespace}/next" in s.jobs and "reason" in s.jobs[f"{self.namespace}/next"])
             admin.wait(lambda s: f"{self.namespace}/next" in s.jobs)
@@ -159,13 +160,13 @@ class ConsoleTest(Account):
         self.assertEqual(200, status, text)
         self.assertIn("Placed", [each["what"] for each in json.loads(text)["timeline"]])
 
-    def test_who_may_list_nodes_sees_others_without_names(self):
+    def test_a_user_who_may_list_nodes_sees_others_without_names(self):
         kubectl("create", "clusterrole", f"{self.namespace}-nodes", "--verb=list", "--resource=nodes")
         self.addCleanup(kubectl, "delete", "clusterrole", f"{self.namespace}-nodes")
         self.bind(f"{self.namespace}-nodes", "tenant")
         self.place_jobs()
         with Stream(self.tenant) as tenant:
-            # The console may hear of one later than of the other.
+            # The console may see one later than the other.
             tenant.wait(lambda s: len(s.holders) > 1)
             self.assertEqual({f"{self.namespace}/mine", "?"}, tenant.holders)
             self.assertNotIn("plan9", tenant.text)
@@ -189,7 +190,7 @@ class ConsoleTest(Account):
         self.assertEqual(code, done.returncode, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def test_who_may_not_read_the_cluster_can_have_jobs_tried(self):
+    def test_a_user_who_may_not_read_the_cluster_can_simulate_jobs(self):
         kubectl("create", "role", "user", "-n", self.namespace, "--verb=create", "--resource=trainingjobs.trainyard.dev,pods")
         kubectl("create", "rolebinding", "user", "-n", self.namespace, "--role=user",
                 f"--serviceaccount={self.namespace}:tenant")
@@ -280,9 +281,9 @@ class ConsoleTest(Account):
 
 
 class ZRightsTest(support.Case):
-    """Last by its name: judges what the console did during all other tests of this file."""
+    """Last by its name: checks what the console did during all other tests of this file."""
 
-    def test_what_the_chart_grants_for_it_is_what_it_asks_for(self):
+    def test_the_chart_grants_what_it_requests(self):
         def rules(values):
             objects = yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["rbac"]))
             return {(group, resource, verb) for item in objects if item and item["kind"] == "ClusterRole"

@@ -23,7 +23,7 @@ class LargeConsoleTest(support.Case):
             page.open(f"http://127.0.0.1:{test_console.PORT}/", width=1600, height=1000)
             page.wait("!document.getElementById('ask').hidden")
             page.run(f"document.getElementById('token').value = '{token}'")
-            # Times by the browser's own clock; they are said, not judged.
+            # Times by the browser's own clock; they are printed, not checked.
             page.run("window.longest = 0; new PerformanceObserver((list) => list.getEntries().forEach((each) => {"
                      " longest = Math.max(longest, each.duration); })).observe({entryTypes: ['longtask']})")
             page.run("window.began = performance.now(); document.querySelector('#ask button').click()")

@@ -1,6 +1,6 @@
-"""The resource definitions in crds/, on a real API server: what they refuse and in which words, what they
-fill in, what they keep from being changed, how they look in kubectl; and the nonsense that only an operator can see,
-for which one must be running.
+"""The resource definitions in crds/ on a real API server: what they refuse and with which messages, what they fill in, what
+they keep from being changed, how they look in kubectl; and the nonsense that only an operator can detect, for which one
+must be running.
 
     e2e/run crds
     TRAINYARD_E2E_KUBECONFIG=... TRAINYARD_E2E_KUBECTL=... python3 -m unittest -v e2e/cases/test_crds.py
@@ -27,7 +27,7 @@ KUBECTL = os.environ.get("TRAINYARD_E2E_KUBECTL") or shutil.which("kubectl")
 NAMESPACE = f"e2e-crds-{os.getpid()}"
 # A job that names another controller is left alone by an operator that may be running, so that what these
 # tests write into its status stays there.
-NOBODY = "e2e.trainyard.dev/nobody"
+UNMANAGED = "e2e.trainyard.dev/unmanaged"
 
 
 def kubectl(*args, input=None, namespace=None):
@@ -80,7 +80,7 @@ def job(name, **spec):
     template = {"metadata": {"labels": {"team": "a"}},
                 "spec": {"containers": [{"name": "train", "image": "train"}]}}
     spec = {"framework": "PyTorch", "roles": [{"name": "worker", "replicas": 4, "template": template}],
-            "run": {"managedBy": NOBODY}, **spec}
+            "run": {"managedBy": UNMANAGED}, **spec}
     return resource("TrainingJob", name, spec)
 
 
@@ -206,14 +206,14 @@ class Refusals(unittest.TestCase):
                 self.assertIn(want["says"], done.stderr)
                 self.assertNotIn("no such key", done.stderr, "a rule failed to run instead of answering")
 
-    def test_what_only_the_operator_sees_is_well_formed_here(self):
+    def test_what_only_the_operator_refuses_is_well_formed_here(self):
         for path in expecting(NONSENSE, "Admitted=False") + expecting(PARTLY, "accepted"):
             with self.subTest(path.stem):
                 ok("create", "--dry-run=server", "-f", str(path))
 
 
-class Sense(unittest.TestCase):
-    """Rules must not refuse what makes sense."""
+class SensibleObjects(unittest.TestCase):
+    """Rules must not refuse sensible objects."""
 
     def test_every_field_at_once(self):
         for thing in documents(ROOT / "tests" / "crds" / "everything.yaml"):
@@ -226,7 +226,7 @@ class Sense(unittest.TestCase):
                 self.assertEqual(unused, [], "everything.yaml leaves fields out")
 
     def test_a_large_job_can_be_changed(self):
-        """Rules have a budget at run time too; it must last for the largest job there can be."""
+        """Rules have a budget at run time too; it must suffice for the largest job."""
         env = [{"name": f"VARIABLE_{i}", "value": "v" * 200} for i in range(400)]
         template = {"spec": {"containers": [{"name": "train", "image": "train", "env": env}]}}
         roles = [{"name": f"role{i}", "replicas": 10000, "template": template} for i in range(8)]
@@ -275,7 +275,7 @@ class OperatorAnswers(unittest.TestCase):
         self.assertLess(statistics.median(times), 1 + overhead, times)
         self.assertLess(max(times), 3 + overhead, times)
 
-    def test_what_cannot_be_had_whole_is_admitted_and_said(self):
+    def test_what_is_supported_in_part_is_admitted_and_named(self):
         for path in expecting(PARTLY, "accepted"):
             with self.subTest(path.stem):
                 made, _ = self.answer(path, "Admitted=true")
@@ -341,7 +341,7 @@ class Status(unittest.TestCase):
         self.assertNotIn("unknown field", done.stderr)
         self.assertEqual(get("tj", "every-field")["status"], want)
 
-    def test_spec_and_status_have_their_own_doors(self):
+    def test_spec_and_status_are_written_separately(self):
         apply(job("doors"))
         patch("doors", "merge", {"status": {"phase": "Running"}})
         patch("doors", "merge", {"spec": {"preemptible": False}}, "--subresource=status")
@@ -418,7 +418,7 @@ class Examples(unittest.TestCase):
                     ok("apply", "--server-side", "--dry-run=server", "-f", "-", input=json.dumps(thing))
 
     def once_more(self, thing):
-        thing["spec"].setdefault("run", {})["managedBy"] = NOBODY
+        thing["spec"].setdefault("run", {})["managedBy"] = UNMANAGED
         thing["metadata"].pop("namespace", None)
         name = thing["metadata"]["name"]
         apply(thing)
@@ -433,7 +433,7 @@ class Changes(unittest.TestCase):
     ROLE = "/spec/roles/0"
     TEMPLATE = ROLE + "/template"
     EXTRA = {"name": "evaluator", "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}
-    # what is tried, where the answer points, and what it says
+    # the change, the field that the answer names, and its message
     WHILE_RUNNING = [
         ({"op": "replace", "path": "/spec/queue", "value": "b"}, "spec.queue", "suspended"),
         ({"op": "add", "path": "/spec/roles/-", "value": EXTRA}, "spec.roles", "suspended"),
@@ -485,7 +485,7 @@ class Changes(unittest.TestCase):
         self.assertIn("spec.queue: Forbidden:", done.stderr)
 
     def test_while_suspended(self):
-        apply(job("loose", elastic=ELASTIC, run={"suspend": True, "managedBy": NOBODY}))
+        apply(job("loose", elastic=ELASTIC, run={"suspend": True, "managedBy": UNMANAGED}))
         self.allow("loose", [change for change, _, _ in self.WHILE_RUNNING] + self.ANY_TIME)
         self.refuse("loose", self.NEVER)
 
@@ -496,7 +496,7 @@ class Changes(unittest.TestCase):
         self.refuse("role", [(change, "spec.elastic.role", "cannot be changed")])
 
     def test_two_managers_may_own_two_roles(self):
-        first = job("shared", run={"suspend": True, "managedBy": NOBODY})
+        first = job("shared", run={"suspend": True, "managedBy": UNMANAGED})
         apply(first, "one")
         second = {**first, "spec": {"framework": "PyTorch", "roles": [self.EXTRA]}}
         apply(second, "two")

@@ -1,4 +1,4 @@
-"""The command line on other people's machines: its archive (tools/dist), kubectl's plugin, krew, its image."""
+"""The command line on users' machines: its archive (tools/dist), kubectl's plugin, krew, its image."""
 import hashlib
 import os
 import subprocess
@@ -18,7 +18,7 @@ URL = "https://releases.example.com/trainyard"
 
 
 def run(*argv, path=(), code=0, **environment):
-    """What a program says; path: what goes before the rest of PATH."""
+    """The output of a program; path: entries before the rest of PATH."""
     env = {**processes.environment(), **environment}
     env["PATH"] = ":".join([*map(str, path), env.get("PATH", "/usr/bin:/bin")])
     done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, check=False, env=env, stdin=subprocess.DEVNULL)
@@ -42,7 +42,7 @@ class DistCase(unittest.TestCase):
         cls.version = f"trainyard {trainyard.version()}\n"
 
     def unpacked(self):
-        """The archive's folder, unpacked anew."""
+        """The archive's folder, freshly unpacked."""
         folder = tempfile.TemporaryDirectory(prefix="trainyard-unpacked-")
         self.addCleanup(folder.cleanup)
         with tarfile.open(self.archive) as archive:
@@ -55,7 +55,7 @@ class ArchiveTest(DistCase):
         with tempfile.TemporaryDirectory() as other:
             run(TOOL, "--bin", self.bin, "--out", other)
             self.assertEqual(self.archive.read_bytes(), (Path(other) / self.archive.name).read_bytes())
-            self.assertFalse((Path(other) / "trainyard.yaml").exists(), "nobody has said where the archive is")
+            self.assertFalse((Path(other) / "trainyard.yaml").exists(), "no URL of the archive was given")
         self.assertEqual(f"{hashlib.sha256(self.archive.read_bytes()).hexdigest()}  {self.archive.name}\n",
                          (self.folder / "SHA256SUMS").read_text())
 
@@ -82,7 +82,7 @@ class ArchiveTest(DistCase):
         (links / "kubectl-trainyard").symlink_to(folder / "trainyard")
         self.assertEqual(self.version, run("kubectl", "trainyard", "version", path=[links, self.kubectl.parent]))
 
-    def test_bad_words_are_named(self):
+    def test_bad_arguments_are_named(self):
         with tempfile.TemporaryDirectory() as empty:
             self.assertIn(f"trainyard not found in {empty}", run(TOOL, "--bin", empty, "--out", empty, code=1))
             self.assertIn("'ftp://x' is no http or https address", run(TOOL, "--out", empty, "--url", "ftp://x", code=2))
@@ -115,7 +115,7 @@ class KrewTest(DistCase):
         said = self.krew("install", f"--manifest={manifest}", f"--archive={self.archive}", code=1)
         self.assertIn("checksum does not match", said)
 
-    def test_what_the_manifest_says(self):
+    def test_the_manifest_matches_the_archive(self):
         spec = yaml.safe_load(self.manifest.read_text())["spec"]
         self.assertEqual(f"v{trainyard.version()}", spec["version"])
         platform, = spec["platforms"]

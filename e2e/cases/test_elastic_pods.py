@@ -1,11 +1,12 @@
-"""What a real API server makes of pods that follow the size of their job: membership, trainyard-launch, the job's token."""
+"""How a real API server stores pods that follow the size of their job: membership, trainyard-launch, the job's
+token."""
 import json
 
 import support
 from support import condition, create_job, get_job, kubectl, members_now, wait_phase
 
 CLUSTER = {"nodes": 2}
-TOLD = "trainyard.dev/membership"
+MEMBERSHIP = "trainyard.dev/membership"
 
 
 def elastic(name, mode, command=None):
@@ -27,8 +28,8 @@ class ElasticPods(support.Case):
         found = list(members_now(self.namespace, body["metadata"]["name"]).values())
         self.assertEqual(len(found), 2)
         for item in found:
-            told = json.loads(item["metadata"]["annotations"][TOLD])
-            self.assertEqual((told["role"], told["size"]), ("worker", 2))
+            membership = json.loads(item["metadata"]["annotations"][MEMBERSHIP])
+            self.assertEqual((membership["role"], membership["size"]), ("worker", 2))
             self.assertEqual(item["spec"]["terminationGracePeriodSeconds"], 45)
         return found
 

@@ -1,4 +1,4 @@
-"""The demo, unattended: every job of examples/ ends as its story says."""
+"""The demo, unattended: every job of examples/ ends as its story states."""
 import sys
 import unittest
 

@@ -1,4 +1,4 @@
-"""The first gang, whole, from `kubectl apply` to nothing left; and strangers that keep off its places."""
+"""The first gang as a whole, from `kubectl apply` to nothing left; and foreign pods, which do not get its nodes."""
 import json
 import re
 import signal
@@ -19,7 +19,7 @@ def setUpModule():
 
 
 def requests(verb):
-    """How often kube-scheduler asked, and how often it got nodes or was told that there are none."""
+    """How often kube-scheduler asked, and how often it got nodes or none."""
     found = {key: value for key, value in given().metrics(EXTENDER).items()
              if key.startswith("trainyard_extender_requests_total") and f'verb="{verb}"' in key}
     return sum(found.values())
@@ -59,7 +59,7 @@ class FirstGang(support.Case):
                 self.assertEqual(places, {("worker", str(i)): node_of(mine[f"first-worker-{i}"])
                                           for i in range(4)})
                 self.assertNotIn("proposal", job["status"]["gang"])
-            with self.subTest("no account of who wrote which field, which would cost a quarter of the start"):
+            with self.subTest("no record of the writers of fields, which would cost a quarter of the start"):
                 pods_now = support.core().list_namespaced_pod(self.namespace).items
                 self.assertEqual([pod.metadata.name for pod in pods_now if pod.metadata.managed_fields], [])
             with self.subTest("columns while it runs"):
@@ -103,7 +103,7 @@ class FirstGang(support.Case):
         self.assertIn("r1", scheduled["message"])
 
     def check_ended(self, jobs):
-        """Each condition came true in its turn, as somebody saw who watched."""
+        """Each condition became true in order, as a watch shows."""
         history = [item for _, item in jobs.events if item["metadata"]["name"] == "first"]
         came = [min((i for i, item in enumerate(history) if holds(item, kind)), default=None)
                 for kind in ("Admitted", "Scheduled", "Running", "Succeeded")]
@@ -122,7 +122,7 @@ class FirstGang(support.Case):
         self.assertEqual(self.row("first")["PHASE"], "Succeeded")
 
     def check_events(self, name):
-        """They are sent beside the work: the last ones may come a moment later."""
+        """They are written beside other work: the last ones may appear a moment later."""
         with support.Recorder(support.core().list_namespaced_event, self.namespace,
                               field_selector=f"involvedObject.name={name}") as events:
             wanted = ["Placed", "RolesSucceeded"]
@@ -148,7 +148,7 @@ class FirstGang(support.Case):
             self.assertEqual({name: env.get(name) for name in want}, want)
 
     def check_service(self, pods):
-        """No DNS server runs here; the EndpointSlice is what one would answer from."""
+        """No DNS server runs here; the EndpointSlice is the source of its answers."""
         service = given().json("get", "service", "first", "-n", self.namespace)
         self.assertEqual(service["spec"]["clusterIP"], "None")
         self.assertTrue(service["spec"]["publishNotReadyAddresses"])
@@ -198,7 +198,7 @@ class FirstGang(support.Case):
                             jobs.wait(lambda all_: not all_, "the job is gone"))
 
 
-class Strangers(support.Case):
+class ForeignPods(support.Case):
     """Pods with GPUs that belong to no TrainingJob."""
 
     def place(self, pods, body):
@@ -208,17 +208,17 @@ class Strangers(support.Case):
         return pods.wait(lambda all_: node_of(all_.get((self.namespace, name), {"spec": {}})),
                          f"{name} is bound")
 
-    def wait_refused(self, pods, name, said):
-        """Waits until kube-scheduler has said why the pod stays where it is."""
-        def told(objects):
+    def wait_refused(self, pods, name, words):
+        """Waits until kube-scheduler has reported why the pod is not bound."""
+        def refused(objects):
             found = condition(objects.get((self.namespace, name), {}), "PodScheduled")
-            return found is not None and found.get("reason") == "Unschedulable" and said in found["message"]
-        pods.wait(told, f"{name} is refused with the word {said!r}")
+            return found is not None and found.get("reason") == "Unschedulable" and words in found["message"]
+        pods.wait(refused, f"{name} is refused with the words {words!r}")
         self.assertIsNone(node_of(pods.objects[(self.namespace, name)]))
 
     def wait_extender_has_seen(self):
-        """Until the extender, too, has seen all bound pods where they are: what it offered and has not seen
-        taken is a hold. Its gauges move once a second, the age of its view each time."""
+        """Waits until the extender has also seen where all bound pods are: a node that it offered counts as held until
+        it has seen the pod bound. Its gauges change once a second, the age of its view each time."""
         ages = set()
 
         def gauges():
@@ -243,8 +243,8 @@ class Strangers(support.Case):
         self.assertGreaterEqual(requests("prioritize") - before["prioritize"], 4)
 
     def test_reserved_nodes_while_a_gang_starts(self):
-        """The gang's pods are released but nobody binds them: its scheduler stands still. Another stock
-        scheduler with the same extender looks for places for strangers."""
+        """The gang's pods are released but not bound: its scheduler is stopped. Another stock scheduler with the same
+        extender looks for nodes for foreign pods."""
         support.start_second_scheduler()
         given().kill("kube-scheduler", signal.SIGSTOP)
         self.addCleanup(given().kill, "kube-scheduler", signal.SIGCONT)

@@ -1,5 +1,5 @@
-"""What the chart makes for cert-manager and Prometheus' operator, as their own definitions take it. Run by its name alone:
-it fetches their Go modules, for the definitions in them.
+"""What the chart makes for cert-manager and Prometheus' operator is accepted by their own definitions. Run only by name: it
+fetches their Go modules for the definitions in them.
 """
 import json
 import unittest
@@ -34,7 +34,7 @@ class ForeignKinds(unittest.TestCase):
                 kubectl("apply", "--server-side", "-f", str(file))
         kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 
-    def test_their_definitions_take_what_the_chart_makes(self):
+    def test_their_definitions_accept_what_the_chart_makes(self):
         for name, values in VALUES.items():
             with self.subTest(name):
                 objects = [item for item in yaml.safe_load_all(helm.template(given().tools["helm"], values)) if item]

@@ -57,7 +57,7 @@ class FrameworksTest(support.Case):
         return mine, env, config_maps, secrets
 
     def end(self, file):
-        """The job ends as its file says, though servers and workers run for ever."""
+        """The job ends as its file states, though servers and workers run for ever."""
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, file, "Succeeded")
             item = jobs.objects[(self.namespace, file)]
@@ -133,10 +133,10 @@ class FrameworksTest(support.Case):
             env["worker-1"][f"TRAINYARD_{name}"] for name in ("RANK", "SIZE", "REPLICAS", "COORDINATOR")))
         with support.Recorder(core().list_namespaced_event, self.namespace,
                               field_selector="involvedObject.name=custom") as events:
-            told = events.wait(lambda all_: [each for each in all_.values() if each["reason"] == "OwnVariables"],
-                               "an Event names the variable")
-        self.assertEqual(1, len(told))
-        self.assertIn("TRAINYARD_COORDINATOR (role worker)", told[0]["message"])
+            found = events.wait(lambda all_: [each for each in all_.values() if each["reason"] == "OwnVariables"],
+                                "an Event names the variable")
+        self.assertEqual(1, len(found))
+        self.assertIn("TRAINYARD_COORDINATOR (role worker)", found[0]["message"])
         self.end("custom")
 
     def test_mpi(self):
@@ -194,7 +194,7 @@ class FrameworksTest(support.Case):
         return files
 
     def check_keys(self, keys):
-        """As OpenSSH reads them: the public half of each private key is the one that the others are told."""
+        """As OpenSSH reads them: the public half of each private key is the one in the others' files."""
         public = {}
         with tempfile.TemporaryDirectory() as folder:
             for name in ("id", "host_key"):

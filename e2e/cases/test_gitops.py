@@ -88,7 +88,7 @@ class GitOps(support.Case):
             self.assertEqual(judged, self.judged(name), name)
 
     def judged(self, name):
-        """What the expressions say of a job; empty: none is true."""
+        """The meanings of the expressions that are true for a job; empty: none is."""
         try:
             kubectl("annotate", "trainingjob", name, "-n", self.namespace, "looked=at", "--overwrite", "--dry-run=server")
         except E2EError as error:

@@ -1,6 +1,6 @@
-"""Whoever sends nonsense to the extender's port gets a clear answer or none, and good questions keep theirs.
+"""A client that sends nonsense to the extender's port gets a clear answer or none, and valid requests keep theirs.
 
-Everything goes over sockets of the test's own to the extender that kube-scheduler uses, in a running cluster.
+Everything uses sockets of the test's own to the extender that kube-scheduler uses, in a running cluster.
 """
 import contextlib
 import json
@@ -58,15 +58,15 @@ def memory_mb():
     return tuple(int(lines[key].split()[0]) // 1024 for key in ("VmRSS", "VmHWM"))
 
 
-def said(verb, status, body):
-    """What the extender complains of: filter has a field for it, which ends up in the pod's events."""
+def error_in(verb, status, body):
+    """The error that the extender reports: filter has a field for it, which appears in the pod's events."""
     if verb == FILTER and status == 200:
         return json.loads(body)["Error"]
     return body.strip()
 
 
 class BadRequests(unittest.TestCase):
-    """One bad request each, by a client with a good certificate; the same connection goes on where it can."""
+    """One bad request each, by a client with a good certificate; the same connection continues where it can."""
 
     def setUp(self):
         self.context = client.tls(pki())
@@ -84,13 +84,13 @@ class BadRequests(unittest.TestCase):
             with self.subTest(verb=verb, words=words):
                 status, text = ask(self.sock, verb, body)
                 self.assertEqual(status, 200 if verb == FILTER else 400, text)
-                complaint = said(verb, status, text)
+                complaint = error_in(verb, status, text)
                 for word in words:
                     self.assertIn(word, complaint)
                 self.assertLess(len(complaint), 400)
                 self.assertNotIn("\n", complaint)
 
-    def test_questions_of_the_wrong_shape(self):
+    def test_requests_of_the_wrong_shape(self):
         names = nodes()
         good = pod("a", 1)
         cases = [
@@ -195,7 +195,7 @@ class BadRequests(unittest.TestCase):
                 self.assertEqual(status, 408)
                 self.assertIn("did not arrive in time", body)
 
-    def test_requests_that_are_none(self):
+    def test_bytes_that_are_no_requests(self):
         for raw, wanted, word in [
                 (b"GET /v1/extender/filter HTTP/1.1\r\nHost: x\r\n\r\n", 405, "only POST"),
                 (b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n", 405, ""),
@@ -212,10 +212,10 @@ class BadRequests(unittest.TestCase):
                 self.assertIn(word, body)
 
 
-class Strangers(unittest.TestCase):
-    """Who has no certificate of the extender's CA never gets as far as a request."""
+class UntrustedClients(unittest.TestCase):
+    """No request of a client without a certificate of the extender's CA is read."""
 
-    def test_plain_http_is_told_so(self):
+    def test_plain_http_gets_an_answer_that_names_https(self):
         with connect(port()) as sock:
             send_all(sock, head(FILTER, 0))
             status, body = read_answer(sock)
@@ -226,7 +226,7 @@ class Strangers(unittest.TestCase):
         self.refused(client.tls(pki(), None), "certificate required")
 
     def test_a_certificate_of_the_cluster_CA(self):
-        # Who may talk to the API server may not, by that alone, steer the scheduler.
+        # A client of the API server may not, by that alone, steer the scheduler.
         self.refused(client.tls(pki(), "admin"), "unknown ca")
 
     def test_a_certificate_of_another_extender_CA(self):
@@ -235,12 +235,12 @@ class Strangers(unittest.TestCase):
         certificates.create(folder)
         self.refused(client.tls(pki(), folder / "extender-client"), "")
 
-    def test_another_client_of_the_same_CA_is_answered_nothing(self):
+    def test_another_client_of_the_same_CA_gets_no_answer(self):
         certificates.issue(pki(), "neighbour", "client", "/CN=system:kube-scheduler-2", ca="extender-ca")
         with connect(port(), client.tls(pki(), "neighbour")) as sock:
             self.assertEqual((403, "this client certificate has another common name\n"), ask(sock, FILTER, question("a", nodes())))
 
-    def test_the_servers_own_certificate_is_no_clients(self):
+    def test_the_servers_own_certificate_is_not_a_clients(self):
         self.refused(client.tls(pki(), "extender"), "")
 
     def test_noise(self):
@@ -293,7 +293,7 @@ class Hostile:
         self.counts[what] = self.counts.get(what, 0) + by
 
     def _hold(self, count, make, each_round, what):
-        """Keeps count connections, opening anew what the extender closed."""
+        """Keeps count connections, and opens a new one for each that the extender closed."""
         held = []
         try:
             while not self._over.is_set():
@@ -370,12 +370,12 @@ class Hostile:
             number += 1
             with contextlib.suppress(OSError), connect(port(), contexts[number % 3]) as sock:
                 ask(sock, FILTER, b"nonsense")
-            self._count("strangers")
+            self._count("untrusted")
             self._over.wait(0.01)
 
 
 def probe(seconds):
-    """What good questions met with for so long; asked by another process."""
+    """How valid requests fare for so long; another process sends them."""
     argv = [sys.executable, "-m", "lib.extender_client", str(port()), str(pki()), json.dumps(nodes())]
     with subprocess.Popen(argv, cwd=support.ROOT / "e2e", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as child:
@@ -397,7 +397,7 @@ def compare(name, share, before, beside):
 
 @contextlib.contextmanager
 def extender_apart():
-    """The extender on cores that the attackers do not compute on: what remains is what they cost it."""
+    """The extender on cores that the attackers do not use: the rest is what they cost it."""
     def pin(cores):
         for thread in os.listdir(f"/proc/{pid}/task"):
             os.sched_setaffinity(int(thread), cores)
@@ -413,7 +413,7 @@ class Load(unittest.TestCase):
     def setUp(self):
         self.enterContext(extender_apart())
 
-    def test_good_questions_are_answered_beside_a_thousand_bad_ones(self):
+    def test_good_requests_are_answered_beside_a_thousand_bad_ones(self):
         before, _ = memory_mb()
         quiet = probe(QUIET_SECONDS)
         with Hostile() as hostile:

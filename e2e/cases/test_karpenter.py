@@ -1,5 +1,5 @@
-"""The real Karpenter makes the nodes that placeholders stand for, and takes them away after the gang. Its machines are
-nodes that kwok plays. Run by its name alone: to build Karpenter takes minutes.
+"""The real Karpenter creates the nodes that placeholders stand for, and removes them after the gang. Its machines are nodes
+that kwok simulates. Run only by name: building Karpenter takes minutes.
 """
 import json
 
@@ -64,7 +64,7 @@ class Karpenter(AutoscalingCase):
         self.ask_with("PlaceholderPods")
         support.create_job(self.namespace, job("large", replicas=5, gpus=8))
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
-            self.told(jobs, "large", "Asked")
+            self.await_report(jobs, "large", "Asked")
             wait_phase(jobs, self.namespace, "large", "Running", PATIENCE)
             pods.wait(lambda all_: len(all_) == 5 and all("-nodes-" not in key[1] for key in all_), "only members are left")
             self.assertEqual(5, len({support.node_of(each) for each in pods.objects.values()}))
@@ -72,15 +72,15 @@ class Karpenter(AutoscalingCase):
         support.delete_job(self.namespace, "large")
         support.await_value(self.made, lambda left: not left, "Karpenter takes its nodes away", PATIENCE)
 
-    def test_a_pool_that_is_too_small_gives_part_of_the_nodes_and_the_gang_waits_whole(self):
+    def test_a_pool_that_is_too_small_gives_part_of_the_nodes_and_the_whole_gang_waits(self):
         self.allow(8)
         self.ask_with("PlaceholderPods")
         support.create_job(self.namespace, job("larger", replicas=5, gpus=8))
         with support.watch_jobs(self.namespace) as jobs:
-            self.told(jobs, "larger", "Asked")
+            self.await_report(jobs, "larger", "Asked")
             support.await_value(self.made, lambda all_: len(all_) == 1, "the pool's only node is made", PATIENCE)
             status = jobs.wait(lambda all_: (all_[(self.namespace, "larger")]["status"].get("pending") or {}).get("reason"),
-                               "it says why it waits")
+                               "it reports why it is pending")
             self.assertIn(status, ("WaitingForCapacity", "TooLarge"))
             bound = [pod.metadata.name for pod in core().list_namespaced_pod(self.namespace).items if pod.spec.node_name]
             self.assertEqual([], bound)

@@ -1,4 +1,5 @@
-"""Secrets in logs, Events and ConfigMaps are found by every case file (lib/leaks.py), and not told themselves."""
+"""Secrets in logs, Events and ConfigMaps are found by every case file (lib/leaks.py), and are not printed
+themselves."""
 import base64
 import json
 import tempfile
@@ -37,7 +38,7 @@ class FakeApi:
 
 
 class FakeCluster:
-    """What looks for secrets knows of a cluster."""
+    """The part of a cluster that the search for secrets uses."""
 
     def __init__(self, folder, programs=(), items=None):
         self.dir = Path(folder)
@@ -64,7 +65,7 @@ class FinderTest(unittest.TestCase):
                     self.assertEqual([(2, kind)], leaks.find(f"first\nbefore {text} after\n".encode())[:1])
                     self.assertEqual([], leaks.find(leaks.hide(text).encode()))
 
-    def test_what_only_speaks_of_them_is_none(self):
+    def test_text_about_secrets_is_none(self):
         for text in NO_SECRETS:
             with self.subTest(text):
                 self.assertEqual([], leaks.find(text.encode()))
@@ -95,7 +96,7 @@ class FinderTest(unittest.TestCase):
 
 
 class CaseFileTest(unittest.TestCase):
-    """A test fails in which a program logs one, and no other."""
+    """A test in which a program logs a secret fails, and no other."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -105,7 +106,7 @@ class CaseFileTest(unittest.TestCase):
                                                  ("kube-apiserver", "kube-apiserver")])
 
     def outcomes(self, *bodies):
-        """The report's lines of tests that do this, one after the other."""
+        """The report's lines of tests with these bodies, one after the other."""
         class Story(unittest.TestCase):
             pass
         for number, body in enumerate(bodies):
@@ -118,7 +119,7 @@ class CaseFileTest(unittest.TestCase):
     def lines(self):
         return [json.loads(line) for line in self.report.read_text().splitlines()]
 
-    def test_program_line_and_kind_are_told(self):
+    def test_program_and_line_and_kind_are_reported(self):
         write = self.cluster.write
         good, bad, after = self.outcomes(
             lambda: write("trainyard-operator", "one", "two"),
@@ -134,7 +135,7 @@ class CaseFileTest(unittest.TestCase):
     def test_the_api_servers_own_log_is_not_ours(self):
         self.assertEqual([("passed", "")], self.outcomes(lambda: self.cluster.write("kube-apiserver", TOKEN)))
 
-    def test_a_line_that_is_still_written_is_looked_at_when_it_is_whole(self):
+    def test_a_line_that_is_still_written_is_read_when_it_is_whole(self):
         watched = leaks.Watched(self.cluster)
         with self.cluster.log("standby").open("w", encoding="utf-8") as file:
             for piece, expected in ((TOKEN[:20], []), (TOKEN[20:], []), ("\n", ["standby, line 1: token (JWT)"])):

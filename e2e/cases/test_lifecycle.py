@@ -32,7 +32,7 @@ class Lifecycle(support.Case):
         jobs.wait(lambda all_: (self.namespace, name) not in all_, f"{name} is gone")
         pods.wait(lambda all_: not members(all_, name), f"the pods of {name} are gone")
 
-    def test_what_nobody_can_tell_is_tried_again_once(self):
+    def test_an_unknown_failure_is_retried_once(self):
         with support.watch_jobs(self.namespace) as jobs:
             name = self.create(failing("twice"))
             ended = wait_phase(jobs, self.namespace, name, "Failed")
@@ -55,7 +55,7 @@ class Lifecycle(support.Case):
             rule = {"action": "Ignore", "onExitCodes": {"operator": "NotIn", "values": [42]}}
             name = self.create(failing("again", failure={"maxRestarts": 0, "rules": [rule]}))
             seen = jobs.wait(lambda all_: restarts(all_.get((self.namespace, name))).get("byClass") and
-                             all_[(self.namespace, name)], "it starts anew though no restart may be counted")
+                             all_[(self.namespace, name)], "it restarts though no restart may be counted")
             self.assertEqual(restarts(seen)["counted"], 0)
 
     def test_ends_at_its_deadline(self):
@@ -66,7 +66,7 @@ class Lifecycle(support.Case):
             self.assertEqual(ended["status"]["lastFailure"]["class"], "DeadlineExceeded")
             pods.wait(lambda all_: not members(all_, name), "what still ran is gone")
 
-    def test_goes_some_time_after_its_end(self):
+    def test_deleted_some_time_after_its_end(self):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             name = self.create(job("brief", replicas=2, run_for="1s", run={"ttlSecondsAfterFinished": 2}))
             wait_phase(jobs, self.namespace, name, "Succeeded")
@@ -107,7 +107,7 @@ class Lifecycle(support.Case):
             wait_phase(jobs, self.namespace, name, "Succeeded")
 
     def test_drained_and_evicted(self):
-        """Somebody empties a node: the gang goes on elsewhere, and that is on nobody's account."""
+        """A user drains a node: the gang restarts elsewhere, and the restart is not counted."""
         with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("mobile", replicas=2))
             wait_phase(jobs, self.namespace, name, "Running")
@@ -122,8 +122,8 @@ class Lifecycle(support.Case):
             finally:
                 kubectl("uncordon", node)
 
-    def test_nobody_evicts_a_guarded_gang(self):
-        """Its PodDisruptionBudget stands from its first pod on, and goes with it."""
+    def test_a_guarded_gang_is_not_evicted(self):
+        """Its PodDisruptionBudget exists from its first pod on, and is deleted with it."""
         with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("guarded", replicas=2, gang={"disruptionBudget": True}))
             wait_phase(jobs, self.namespace, name, "Running")
@@ -148,7 +148,7 @@ class Lifecycle(support.Case):
                               capture_output=True, text=True, timeout=support.PATIENCE, check=False)
 
     def test_drained_by_the_program(self):
-        """Who goes on from a checkpoint leaves; who would begin anew stays until somebody insists."""
+        """A checkpointable gang leaves; another one stays unless forced."""
         with support.watch_jobs(self.namespace) as jobs:
             self.create(job("saves", replicas=1, gpus=4, checkpoint={"mode": "Signal", "gracePeriodSeconds": 1}))
             # A node that was opened a moment ago may cost an attempt: kube-scheduler has not heard of it yet.
@@ -163,21 +163,22 @@ class Lifecycle(support.Case):
                 self.assertEqual((done.returncode, done.stderr), (1, ""))
                 self.assertIn("1 of 2 gangs block the drain", done.stdout)
                 self.assertEqual(restarts(jobs.objects[(self.namespace, "begins")]), {})
-                jobs.wait(lambda all_: restarts(all_[(self.namespace, "saves")]), "it starts anew")
+                jobs.wait(lambda all_: restarts(all_[(self.namespace, "saves")]), "it restarts")
                 done = self.drain(node, "--force", "--timeout", "50")
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
             finally:
                 kubectl("uncordon", node)
 
     def test_an_image_that_never_arrives(self):
-        """It is told which pod waits for what; nothing is tried again in vain, and the job goes when it is deleted."""
+        """The job names the pod that waits and the reason; nothing is retried without effect, and the job can be
+        deleted."""
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             name = self.create(job("imageless", replicas=2, annotations={"sim.trainyard.dev/waiting": "ErrImagePull"}))
-            told = jobs.wait(lambda all_: "waits: ImagePullBackOff" in (condition(
+            reported = jobs.wait(lambda all_: "waits: ImagePullBackOff" in (condition(
                 all_.get((self.namespace, name), {}), "Running") or {}).get("message", "") and
-                all_[(self.namespace, name)], "it is told what its pods wait for")
-            self.assertEqual(phase(told), "Starting")
-            self.assertEqual(restarts(told), {})
+                all_[(self.namespace, name)], "it reports what its pods wait for")
+            self.assertEqual(phase(reported), "Starting")
+            self.assertEqual(restarts(reported), {})
             support.delete_job(self.namespace, name)
             self.wait_gone(jobs, pods, name)
 
@@ -202,9 +203,9 @@ class Lifecycle(support.Case):
             "metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}})
         with support.watch_jobs(self.namespace) as jobs:
             name = self.create(job("many", replicas=2))
-            told = jobs.wait(lambda all_: "exceeded quota" in json.dumps(
-                all_.get((self.namespace, name), {}).get("status", {})) and all_[(self.namespace, name)], "it is told why")
-            self.assertNotEqual(phase(told), "Running")
+            reported = jobs.wait(lambda all_: "exceeded quota" in json.dumps(
+                all_.get((self.namespace, name), {}).get("status", {})) and all_[(self.namespace, name)], "it reports the reason")
+            self.assertNotEqual(phase(reported), "Running")
             core().delete_namespaced_resource_quota("few", self.namespace)
             wait_phase(jobs, self.namespace, name, "Running", timeout=90)
             self.assertEqual(len(members_now(self.namespace, name)), 2)

@@ -1,4 +1,5 @@
-"""Metrics by HTTPS, to whose token may get them: a real Prometheus, the real API server, both programs beside the usual."""
+"""Metrics by HTTPS for permitted tokens: a real Prometheus, the real API server, both programs beside those of the
+cluster."""
 import collections
 import http.client
 import json
@@ -23,7 +24,7 @@ METRICS = {}
 
 
 def setUpModule():
-    """Beside those that the cluster has: a replica that stands by asks and answers as the leader does."""
+    """Beside those of the cluster: a standby replica asks and answers as the leader does."""
     rights = helm.template(given().tools["helm"], {"metrics": {"secure": True}}, only=["rbac"])
     kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=e2e", "-f", "-", input=rights)
     cluster = given()
@@ -43,7 +44,7 @@ def setUpModule():
 
 
 def get(url, token=None, source="127.0.0.1"):
-    """(status, text), of a server that the authority of the tests vouches for."""
+    """(status, text), of a server with a certificate of the tests' authority."""
     context = ssl.create_default_context(cafile=str(given().pki / "extender-ca.crt"))
     address = urllib.parse.urlsplit(url)
     connection = http.client.HTTPSConnection(address.hostname, address.port, timeout=support.PATIENCE, context=context,
@@ -60,7 +61,7 @@ class MetricsAccessTest(support.Case):
     def setUp(self):
         super().setUp()
         self.reader = self.account("reader")
-        self.stranger = self.account("stranger")
+        self.unprivileged = self.account("unprivileged")
         kubectl("create", "clusterrolebinding", f"{self.namespace}-reader", "--clusterrole=trainyard-metrics-reader",
                 f"--serviceaccount={self.namespace}:reader")
         self.addCleanup(kubectl, "delete", "clusterrolebinding", f"{self.namespace}-reader")
@@ -74,7 +75,7 @@ class MetricsAccessTest(support.Case):
                                   {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
         return answer["status"]["token"]
 
-    def test_who_gets_metrics(self):
+    def test_metrics_need_a_permitted_token(self):
         for program, url in METRICS.items():
             with self.subTest(program):
                 status, text = support.await_value(lambda url=url: get(url, self.reader), lambda got: got[0] == 200,
@@ -82,16 +83,16 @@ class MetricsAccessTest(support.Case):
                 self.assertIn("trainyard_build_info{", text)
                 self.assertEqual(401, get(url)[0])
                 self.assertEqual(401, get(url, self.reader[:-4] + "AAAA")[0])
-                status, text = get(url, self.stranger)
+                status, text = get(url, self.unprivileged)
                 self.assertEqual(403, status)
-                self.assertIn(f"system:serviceaccount:{self.namespace}:stranger may not get /metrics", text)
+                self.assertIn(f"system:serviceaccount:{self.namespace}:unprivileged may not get /metrics", text)
                 self.assertEqual((200, "ok\n"), get(url.replace("/metrics", "/healthz")))
                 # Plain HTTP does not get as far as a request.
                 self.assertIn("HTTPS only", fetch(url.replace("https", "http"))[1])
-        self.what_was_asked()
+        self.check_reviews()
 
-    def what_was_asked(self):
-        """By the programs themselves, who were given the right to; and nothing that was shown is written anywhere."""
+    def check_reviews(self):
+        """The programs themselves asked, with the rights that they were given; and no token is written anywhere."""
         asked, refused = set(), []
         with open(given().dir / "audit.log", encoding="utf-8") as log:
             for line in log:
@@ -104,11 +105,11 @@ class MetricsAccessTest(support.Case):
         self.assertEqual([], refused)
         for name in SECURE.values():
             text = given().log(name).read_text()
-            for token in (self.reader, self.stranger):
+            for token in (self.reader, self.unprivileged):
                 self.assertNotIn(token.rpartition(".")[2], text)
 
     def test_a_rush_of_wrong_tokens_costs_little(self):
-        """A pod's; kubelets and Prometheus have addresses of their own."""
+        """The tokens come from one pod; kubelets and Prometheus have other addresses."""
         def wrong(number):
             try:
                 return get(url, f"wrong-{number}", source="127.0.0.9")[0]
@@ -133,7 +134,7 @@ class MetricsAccessTest(support.Case):
         with open(given().dir / "audit.log", encoding="utf-8") as log:
             return sum(1 for line in log if json.loads(line).get("objectRef", {}).get("resource") == "tokenreviews")
 
-    def test_while_the_api_server_is_away_nobody_new_gets_any(self):
+    def test_while_the_api_server_is_unreachable_a_new_token_gets_none(self):
         url = METRICS[EXTENDER]
         support.await_value(lambda: get(url, self.reader), lambda got: got[0] == 200, "the right is known to the API server")
         new = self.token("reader")
@@ -155,7 +156,7 @@ class MetricsAccessTest(support.Case):
         jobs = {f"{program}-metrics": [name] for program, name in SECURE.items()}
         more = {job: https for job in jobs}
         jobs["refused"] = [SECURE[OPERATOR]]
-        more["refused"] = {**https, "authorization": {"credentials": self.stranger}}
+        more["refused"] = {**https, "authorization": {"credentials": self.unprivileged}}
         prometheus = Prometheus(given(), "groups: []", jobs, more)
         support.await_value(
             lambda: {each["labels"]["job"]: each["health"] for each in prometheus.get("targets")["activeTargets"]},

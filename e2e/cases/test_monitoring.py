@@ -26,7 +26,7 @@ EMPTY = {"control-plane.json: Certificates end in", "cluster.json: Waiting by ca
 class DashboardsTest(unittest.TestCase):
     """Dashboards fit the schema that Grafana publishes, with its panels and its queries of Prometheus."""
 
-    # (where in cluster.json, what is put there, what is said of it)
+    # (where in cluster.json, the planted value, the expected error)
     PLANTED = [
         ("colour", "red", r"colour: unexpected field"),
         ("schemaVersion", "new", r"schemaVersion: .*cannot unmarshal string"),
@@ -48,7 +48,7 @@ class DashboardsTest(unittest.TestCase):
     def test_every_dashboard_fits_the_schema(self):
         self.assertEqual("", self.checked(*monitoring.DASHBOARDS))
 
-    def test_a_mistake_is_found_with_its_place(self):
+    def test_a_mistake_is_found_with_its_position(self):
         good = next(path for path in monitoring.DASHBOARDS if path.name == "cluster.json")
         for where, value, expected in self.PLANTED:
             with self.subTest(where), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -81,10 +81,10 @@ class MonitoringTest(support.Case):
         firing = {each["labels"]["alertname"] for each in prometheus.get("alerts")["alerts"] if each["state"] == "firing"}
         self.assertEqual(set(), firing)
         self.known_names(prometheus)
-        self.nobody_leads(prometheus)
+        self.no_leader(prometheus)
 
     def live(self):
-        """What a cluster sees in a day: queues, jobs that end, wait, fail, are suspended and make room."""
+        """What happens in a cluster in a day: queues, jobs that end, wait, fail, are suspended and are preempted."""
         kubectl("apply", "-f", "-", input=yaml.safe_dump_all([
             {"apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": name},
              "spec": {"guaranteed": {support.GPU: 16}}} for name in ("vision", "speech")]))
@@ -99,13 +99,13 @@ class MonitoringTest(support.Case):
             self.resize(jobs)
             support.create_job(self.namespace, job("lent", replicas=4, queue="vision"))
             wait_phase(jobs, self.namespace, "lent", "Running")
-            # Speech has its own back: lent makes room, and waits. No job is preempted in its first minute.
+            # Speech reclaims its guarantee: lent is preempted, and waits. No job is preempted in its first minute.
             support.create_job(self.namespace, job("reclaims", replicas=2, queue="speech"))
             wait_phase(jobs, self.namespace, "reclaims", "Running", 3 * support.PATIENCE)
-            kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("stranger", gpus=1)))
+            kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod("foreign", gpus=1)))
 
     def resize(self, jobs):
-        """A gang that starts anew for another size, as its user asks."""
+        """A gang that restarts for another size that its user requests."""
         support.create_job(self.namespace, job("stretch", replicas=1, framework="Custom", elastic={
             "role": "worker", "replicas": 1, "minReplicas": 1, "maxReplicas": 2}))
         wait_phase(jobs, self.namespace, "stretch", "Running")
@@ -121,7 +121,7 @@ class MonitoringTest(support.Case):
                 and "timestamp_seconds" not in expression]
 
     def known_names(self, prometheus):
-        """What the programs tell is what the reference has, label by label."""
+        """The programs export what the reference lists, label by label."""
         page = (support.ROOT / "docs" / "metrics.md").read_text()
         rows = {name: set(re.findall(r"`(\w+)`", labels))
                 for name, labels in re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", page, re.M)}
@@ -131,8 +131,8 @@ class MonitoringTest(support.Case):
             self.assertIn(name, rows)
             self.assertEqual(rows[name], set(series) - {"__name__", "job", "instance", "le"}, name)
 
-    def nobody_leads(self, prometheus):
-        """The alert of an incident is pending at once, and resolved when it is over."""
+    def no_leader(self, prometheus):
+        """The alert of an incident is pending at once, and resolved when the incident is over."""
         given().stop(OPERATOR)
         support.await_value(lambda: prometheus.states("TrainyardNoLeader"), lambda found: found == {"pending"},
                             "the alert is pending")

@@ -25,7 +25,7 @@ def wait_holder(leases, test, what, timeout=support.PATIENCE):
 
 
 def snapshot(namespace, name):
-    """Everything about a job's pods that somebody could have changed."""
+    """Everything about a job's pods that a client could have changed."""
     return {key: (pod["metadata"]["uid"], pod["metadata"]["resourceVersion"])
             for key, pod in members_now(namespace, name).items()}
 
@@ -52,7 +52,7 @@ class OperatorCase(support.Case):
 class Restart(OperatorCase):
     def test_sigterm(self):
         with support.watch_jobs() as jobs, support.leases() as leases:
-            wait_holder(leases, bool, "somebody leads")
+            wait_holder(leases, bool, "an operator leads")
             before = self.start_job(jobs, "calm")
             given().kill(OPERATOR, signal.SIGTERM)
             self.assertEqual(support.wait_exit(OPERATOR, 10), "exit code 0")
@@ -70,7 +70,7 @@ class Restart(OperatorCase):
 
     def test_sigkill(self):
         with support.watch_jobs() as jobs, support.watch_pods() as pods, support.leases() as leases:
-            old = wait_holder(leases, bool, "somebody leads")
+            old = wait_holder(leases, bool, "an operator leads")
             before = self.start_job(jobs, "calm")
             given().kill(OPERATOR)
             self.assertEqual(support.wait_exit(OPERATOR), "killed by SIGKILL")
@@ -87,9 +87,9 @@ class Restart(OperatorCase):
             self.assertEqual(after, {name: uid for name, (uid, _) in before.items()})
 
     def test_killed_while_a_gang_starts(self):
-        """No scheduler binds, so the gang is caught between its reservation and its start."""
+        """No scheduler binds, so the gang stays between its reservation and its start."""
         with support.watch_jobs() as jobs, support.watch_pods() as pods, support.leases() as leases:
-            wait_holder(leases, bool, "somebody leads")
+            wait_holder(leases, bool, "an operator leads")
             given().kill("kube-scheduler", signal.SIGSTOP)
             self.addCleanup(given().kill, "kube-scheduler", signal.SIGCONT)
             support.create_job(self.namespace, support.job("starting"))
@@ -116,7 +116,7 @@ class Standby(OperatorCase):
     def test_take_over(self):
         cluster = given()
         with support.watch_jobs() as jobs, support.leases() as leases:
-            first = wait_holder(leases, bool, "somebody leads")
+            first = wait_holder(leases, bool, "an operator leads")
             self.start_standby("the-standby")
             self.assertEqual(cluster.metrics(STANDBY)["trainyard_leader"], 0)
             self.assertEqual(cluster.metrics(OPERATOR)["trainyard_leader"], 1)
@@ -163,7 +163,7 @@ class Standby(OperatorCase):
                 self.assertEqual(len(members_now(self.namespace, "next")), 4)
 
 
-class Looks(OperatorCase):
+class Observability(OperatorCase):
     """What monitoring and people with a terminal see."""
 
     def test_health(self):
@@ -202,7 +202,7 @@ class Looks(OperatorCase):
         def story():
             return [line["msg"] for line in support.log_lines(OPERATOR)
                     if (line.get("namespace"), line.get("job")) == (self.namespace, "talked-about")]
-        support.await_value(story, lambda told: told == ["Placed", "RolesSucceeded"], "both steps are logged")
+        support.await_value(story, lambda steps: steps == ["Placed", "RolesSucceeded"], "both steps are logged")
         for name in (OPERATOR, EXTENDER):
             for line in support.log_lines(name):
                 self.assertLessEqual({"time", "level", "component", "msg"}, set(line), line)
@@ -214,14 +214,14 @@ class Looks(OperatorCase):
             other = ("--kubeconfig", "--listen", "--metrics")
             usual = [each for each in given_flags if not each.startswith(other)]
             usual.append("--listen=127.0.0.1:0")
-            for flags, says in ((["--no-such-flag"], "no-such-flag"), (["--log-level", "shout"], "shout"),
+            for flags, words in ((["--no-such-flag"], "no-such-flag"), (["--log-level", "shout"], "shout"),
                                 (["--log-format", "xml"], "xml"),
                                 (["--kubeconfig", "/no/such/file"], "/no/such/file")):
                 with self.subTest(f"{name} {' '.join(flags)}"):
                     done = support.run([binary, *usual, *flags], timeout=10)
                     self.assertNotEqual(done.returncode, 0)
                     self.assertGreater(done.returncode, 0, "it crashed")
-                    self.assertIn(says, done.stderr + done.stdout)
+                    self.assertIn(words, done.stderr + done.stdout)
             with self.subTest(f"{name} --version"):
                 done = support.run([binary, "--version"], timeout=10)
                 self.assertEqual(done.returncode, 0)
@@ -229,7 +229,7 @@ class Looks(OperatorCase):
 
 
 def check_exposition(test, text):
-    """Prometheus' text format: every sample belongs to a family with HELP and TYPE, told once."""
+    """Prometheus' text format: every sample belongs to a family whose HELP and TYPE appear once."""
     helped, typed = set(), {}
     for line in text.splitlines():
         if line.startswith("# HELP "):
@@ -253,7 +253,7 @@ def check_exposition(test, text):
 
 
 class ZRights(OperatorCase):
-    """Last by its name: judges what the programs did during all other tests of this file."""
+    """Last by its name: checks what the programs did during all other tests of this file."""
 
     def test_no_request_was_refused(self):
         seen = {OPERATOR: 0, EXTENDER: 0}
@@ -276,7 +276,7 @@ class ZRights(OperatorCase):
                      and line["msg"] != "leadership lost"]
             self.assertEqual(worst, [])
 
-    def test_nobody_is_admin(self):
+    def test_no_program_is_admin(self):
         rules = support.client.AuthorizationV1Api(support.api_client())
 
         def may(account, verb, resource, group="", namespace="", subresource="", name=""):

@@ -1,5 +1,6 @@
-"""The benchmark of gangs that tile a cluster exactly, three of its nine waves and shorter runs: whole gangs, wave after
-wave, and no node that is given twice. What it measures is said, not judged."""
+"""The benchmark of gangs that tile a cluster exactly, with three of its nine waves and shorter runs: whole gangs, wave after
+wave, and no node is assigned twice. Its measurements are printed, not checked.
+"""
 import support
 from lib import packing
 from support import given

@@ -1,5 +1,6 @@
-"""Every YAML block of docs/ and the README, by whoever reads it: objects and parts of them by a real API server (strictly,
-nothing is stored), the policy's sections by the decoder of the programs."""
+"""Every YAML block of docs/ and the README is checked by its reader: objects and parts of them by a real API server
+(strictly, nothing is stored), the policy's sections by the decoder of the programs.
+"""
 import re
 import tempfile
 import textwrap
@@ -79,8 +80,8 @@ class PageYaml(unittest.TestCase):
                 read.append(page)
         self.assertGreaterEqual(len(read), 14)
 
-    def test_a_word_too_many(self):
-        """The check itself: what is misspelled is refused."""
+    def test_a_misspelled_key_is_refused(self):
+        """Checks the check itself."""
         self.assertIn("nodeSelecter", self.refused(POD + "  nodeSelecter: {a: b}\n  containers: [{name: a, image: b}]\n"))
         self.assertIn("wieght", self.refused("apiVersion: trainyard.dev/v1alpha1\nkind: Queue\nmetadata: {name: q}\nspec: {wieght: 2}\n"))
         self.assertIn("failurs", self.read_by_programs("failurs: {}\n"))

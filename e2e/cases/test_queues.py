@@ -54,7 +54,7 @@ class QueueCase(support.Case):
 
 
 class Status(QueueCase):
-    def test_a_queue_tells_what_it_holds(self):
+    def test_a_queue_reports_what_it_holds(self):
         self.create_queue("research", guaranteed={GPU: 16})
         self.create_queue("vision", parent="research", guaranteed={GPU: 8}, limit={GPU: 24, H100: 24})
         with support.watch_jobs(self.namespace) as jobs, watch_queues() as queues:
@@ -126,13 +126,13 @@ class Admission(QueueCase):
 
     def test_a_parent_that_is_not_there(self):
         with support.watch_jobs(self.namespace) as jobs, watch_queues() as queues:
-            self.create_queue("orphan", parent="nobody")
+            self.create_queue("orphan", parent="missing")
             said = ready(status(queues, "orphan", lambda found: ready(found)["status"] == "False", "is not ready"))
             self.assertEqual("ParentNotFound", said["reason"])
-            self.assertIn("nobody", said["message"])
+            self.assertIn("missing", said["message"])
             key = self.submit("waits", "orphan", replicas=1)
             not_admitted(jobs, key, "QueueNotReady")
-            self.create_queue("nobody")
+            self.create_queue("missing")
             wait_phase(jobs, self.namespace, "waits", "Running")
             status(queues, "orphan", lambda found: ready(found)["status"] == "True", "is ready")
 
@@ -152,7 +152,7 @@ class Policy(QueueCase):
         self.addCleanup(self.write, self.file.read_text())
 
     def write(self, text):
-        """As a ConfigMap's volume changes: another file, in one step."""
+        """Changes it as a ConfigMap's volume changes: another file, in one step."""
         fresh = self.file.with_suffix(".new")
         fresh.write_text(text)
         fresh.rename(self.file)
@@ -164,7 +164,7 @@ class Policy(QueueCase):
     def await_metric(self, name, value):
         support.await_value(lambda: self.metric(name), lambda found: found == value, f"{name} is {value}")
 
-    def test_a_policy_is_taken_without_a_restart(self):
+    def test_a_policy_is_loaded_without_a_restart(self):
         taken = self.metric('trainyard_policy_reloads_total{result="taken"}')
         with support.watch_jobs(self.namespace) as jobs:
             key = self.submit("aisle", "default", replicas=2, locality={"required": "aisle"})
@@ -173,31 +173,31 @@ class Policy(QueueCase):
             wait_phase(jobs, self.namespace, "aisle", "Running")
         self.await_metric('trainyard_policy_reloads_total{result="taken"}', taken + 1)
 
-    def test_a_bad_policy_changes_nothing_and_is_said(self):
+    def test_a_bad_policy_changes_nothing_and_is_reported(self):
         refused = self.metric('trainyard_policy_reloads_total{result="refused"}')
         kubectl("create", "configmap", "trainyard-policy", "-n", SYSTEM)
         self.addCleanup(kubectl, "delete", "configmap", "trainyard-policy", "-n", SYSTEM)
         self.write("ordering: fifo\nrelaxation: {perGpu: NaN}\n")
         self.await_metric("trainyard_policy_last_reload_success", 0)
         self.await_metric('trainyard_policy_reloads_total{result="refused"}', refused + 1)
-        says = f"{self.file}:2: relaxation.perGpu: must be a duration such as 90s, 10m or 1h30m, not NaN"
-        lines = [line for line in support.log_lines(OPERATOR) if line.get("error") == says]
-        self.assertEqual(1, len(lines), "said once")
+        words = f"{self.file}:2: relaxation.perGpu: must be a duration such as 90s, 10m or 1h30m, not NaN"
+        lines = [line for line in support.log_lines(OPERATOR) if line.get("error") == words]
+        self.assertEqual(1, len(lines), "logged once")
         support.await_value(lambda: kubectl("describe", "configmap", "trainyard-policy", "-n", SYSTEM),
-                            lambda text: "PolicyRefused" in text and says in text, "an Event about the ConfigMap")
+                            lambda text: "PolicyRefused" in text and words in text, "an Event about the ConfigMap")
         with support.watch_jobs(self.namespace) as jobs:
             self.submit("still", "default", replicas=1, run_for="1s")
             wait_phase(jobs, self.namespace, "still", "Succeeded")
-        self.write("# Mended.\n")
+        self.write("# Repaired.\n")
         self.await_metric("trainyard_policy_last_reload_success", 1)
 
-    def test_nobody_starts_on_a_bad_policy(self):
+    def test_no_program_starts_on_a_bad_policy(self):
         bad = given().dir / "bad-policy.yaml"
         bad.write_text("ordring: fifo\n")
         binary, *flags = given().processes()[OPERATOR]["argv"]
         flags = [flag for flag in flags if not flag.startswith(("--listen", "--policy="))]
-        for path, says in ((bad, f"{bad}:1: ordring: is not a known key"), ("/no/such/file", "/no/such/file: cannot be read")):
+        for path, words in ((bad, f"{bad}:1: ordring: is not a known key"), ("/no/such/file", "/no/such/file: cannot be read")):
             with self.subTest(path):
                 done = support.run([binary, *flags, "--listen=127.0.0.1:0", f"--policy={path}"], timeout=10)
                 self.assertEqual(1, done.returncode)
-                self.assertIn(says, done.stderr)
+                self.assertIn(words, done.stderr)

@@ -1,4 +1,5 @@
-"""Gangs that get another size by kubectl: up, down, in steps, while others wait, with the operator killed in between."""
+"""Gangs that get another size by kubectl: up, down, in steps, while others wait, with the operator killed in
+between."""
 import json
 import signal
 import unittest
@@ -8,7 +9,7 @@ from support import OPERATOR, condition, create_job, finish, get_job, given, kub
 from support import phase, wait_phase
 
 CLUSTER = {"nodes": 4}
-TOLD = "trainyard.dev/membership"
+MEMBERSHIP = "trainyard.dev/membership"
 
 
 def elastic(name, replicas=2, gpus=4, most=8, **spec):
@@ -17,7 +18,7 @@ def elastic(name, replicas=2, gpus=4, most=8, **spec):
 
 
 def size(item):
-    """Placed members; 0 while another size is on its way."""
+    """Placed members; 0 while a resize is under way."""
     gang = (item or {}).get("status", {}).get("gang", {})
     if "proposal" in gang or "placed" not in gang:
         return 0
@@ -55,8 +56,8 @@ class Resize(support.Case):
     def uids(self, name):
         return {key: item["metadata"]["uid"] for key, item in members_now(self.namespace, name).items()}
 
-    def told(self, name, pods):
-        return [json.loads(item["metadata"].get("annotations", {}).get(TOLD, "{}"))
+    def memberships(self, name, pods):
+        return [json.loads(item["metadata"].get("annotations", {}).get(MEMBERSHIP, "{}"))
                 for item in members(pods, name).values()]
 
     def places(self, name):
@@ -84,22 +85,22 @@ class Resize(support.Case):
         finish(self.namespace, name)
         wait_phase(self.jobs, self.namespace, name, "Succeeded")
 
-    def test_members_are_told(self):
+    def test_members_are_notified(self):
         name = self.start(elastic("helped", checkpoint={"mode": "Helper", "gracePeriodSeconds": 2}))
         self.scale(name, 3)
         item = self.wait_size(name, 3)
         generation = item["status"]["gang"]["lastEpoch"]
         word = {"generation": generation, "role": "worker", "size": 3}
-        self.pods.wait(lambda all_: self.told(name, all_).count(word) >= 2, "those that ran know who belongs to the job")
-        # Simulated members do not read it: they are given their time, then they are deleted.
+        self.pods.wait(lambda all_: self.memberships(name, all_).count(word) >= 2, "the running members have the new membership")
+        # Simulated members do not read it: they are deleted after their grace.
         self.scale(name, 1)
         self.wait_size(name, 1)
-        told = self.told(name, self.pods.objects)[0]
-        self.assertEqual(told["size"], 1)
-        self.assertGreater(told["generation"], generation)
+        latest = self.memberships(name, self.pods.objects)[0]
+        self.assertEqual(latest["size"], 1)
+        self.assertGreater(latest["generation"], generation)
 
-    def test_starts_anew_where_it_cannot_go_on(self):
-        body = elastic("anew")
+    def test_restarts_where_it_cannot_resize_while_it_runs(self):
+        body = elastic("restarted")
         body["spec"]["framework"] = "JAX"
         name = self.start(body)
         before, places = self.uids(name), self.places(name)
@@ -118,7 +119,7 @@ class Resize(support.Case):
         key = (self.namespace, name)
         item = self.jobs.wait(lambda all_: size(all_[key]) == 2 and
                               (condition(all_[key], "Resizing") or {}).get("reason") == "Waiting" and all_[key],
-                              "it has what there is room for, and says so")
+                              "it has what fits, and reports that")
         self.assertEqual(condition(item, "Resizing")["message"],
                          "6 are requested, it has 2: no more can start now")
         finish(self.namespace, "other")

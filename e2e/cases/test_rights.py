@@ -1,8 +1,7 @@
-"""What the chart grants is what the programs ask for, as the API server's audit log has it: nothing missing, nothing in vain.
+"""The chart grants what the programs request, as the API server's audit log has it: no right is missing, none is unused.
 
-One story, in which everything that a program ever asks for comes up: gangs and a gang of one to their end, jobs that are
-deleted while they run, names that somebody else has taken, users who write at the same time, an election lost and won,
-certificates made.
+One story, in which every request of a program occurs: gangs and a single-pod job to their end, jobs that are deleted while
+they run, names that foreign objects have, users who write at the same time, an election lost and won, certificates made.
 """
 import json
 import threading
@@ -58,7 +57,7 @@ def granted():
 
 
 def requests():
-    """What the programs asked the API server for: the audit log's lines."""
+    """The programs' requests to the API server: the audit log's lines."""
     with open(given().dir / "audit.log", encoding="utf-8") as log:
         for line in log:
             entry = json.loads(line)
@@ -86,7 +85,7 @@ def asked(rights):
 
 
 class RightsTest(support.Case):
-    def test_what_is_granted_is_what_is_asked_for(self):
+    def test_granted_rights_are_the_requested_ones(self):
         with support.watch_jobs() as jobs, support.watch_pods() as pods:
             self.names_that_are_taken(jobs)
             self.gangs_to_their_end(jobs)
@@ -94,7 +93,7 @@ class RightsTest(support.Case):
             self.claims_that_do_not_exist(jobs)
             self.events_that_repeat()
             self.users_who_write_at_the_same_time(jobs)
-            self.another_leader_who_makes_certificates(jobs)
+            self.another_leader_makes_certificates(jobs)
         rights = granted()
         used = asked(rights)
         refused = {f"{program}: {entry['verb']} {entry['requestURI']}" for program, entry in requests()
@@ -126,7 +125,7 @@ class RightsTest(support.Case):
         pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
 
     def claims_that_do_not_exist(self, jobs):
-        """A template that names ResourceClaims: each is looked up before any member is made."""
+        """A template that names ResourceClaims: each is looked up before any member is created."""
         claims = job("claims", replicas=1)
         claims["spec"]["roles"][0]["template"]["spec"]["resourceClaims"] = [
             {"name": "net", "resourceClaimName": "net"}, {"name": "nic", "resourceClaimTemplateName": "nic"}]
@@ -136,7 +135,7 @@ class RightsTest(support.Case):
         support.delete_job(self.namespace, "claims")
 
     def names_that_are_taken(self, jobs):
-        """A Service and a pod of somebody else's, each under a name that a job needs."""
+        """A foreign Service and a foreign pod, each under a name that a job needs."""
         space = self.namespace
         core().create_namespaced_service(space, {"metadata": {"name": "service"}, "spec": {"ports": [{"port": 1}]}})
         core().create_namespaced_pod(space, support.pod("pod-worker-0", gpus=0))
@@ -144,10 +143,10 @@ class RightsTest(support.Case):
             support.create_job(space, job(name, replicas=2))
         for name in ("service", "pod"):
             jobs.wait(lambda all_, name=name: "NameTaken" in json.dumps(all_.get((space, name), {}).get("status", {})),
-                      f"{name} is told that its name is taken")
+                      f"{name} reports that its name is taken")
 
     def events_that_repeat(self):
-        """Nobody has freed the names meanwhile: what is said again is counted in the same Event."""
+        """The names are still taken: a repeated message is counted in the same Event."""
         support.await_value(lambda: [entry for _, entry in requests()
                                      if entry["objectRef"]["resource"] == "events" and entry["verb"] == "patch"],
                             bool, "an Event that repeats is patched", timeout=90)
@@ -155,7 +154,7 @@ class RightsTest(support.Case):
             support.delete_job(self.namespace, name)
 
     def users_who_write_at_the_same_time(self, jobs):
-        """A status that is written meanwhile conflicts, and is read again: a job's and its queue's."""
+        """A status that is written concurrently conflicts, and is read again: a job's and its queue's."""
         def read():
             return {entry["objectRef"]["resource"] for program, entry in requests()
                     if program == "operator" and entry["verb"] == "get"}
@@ -189,7 +188,7 @@ class RightsTest(support.Case):
             given().api.call("PATCH", path, {"metadata": {"annotations": {"count": str(count)}}},
                              "application/merge-patch+json")
 
-    def another_leader_who_makes_certificates(self, jobs):
+    def another_leader_makes_certificates(self, jobs):
         secrets = helm.template(given().tools["helm"], only=["certificates"])
         kubectl("apply", "-f", "-", input=secrets)
         given().stop(OPERATOR)
@@ -207,7 +206,7 @@ class RightsTest(support.Case):
 
 
 class ChartTest(unittest.TestCase):
-    """The chart's objects, as the API server takes them."""
+    """The chart's objects, as the API server accepts them."""
 
     VALUES = {
         "default": {},
@@ -282,8 +281,8 @@ class ChartTest(unittest.TestCase):
             with self.subTest(name):
                 helm.lint(given().tools["helm"], values)
 
-    def test_monitoring_is_for_those_who_have_its_kinds(self):
-        """Prometheus' operator is not on this cluster: what needs it is there only where asked for."""
+    def test_monitoring_objects_are_made_only_on_request(self):
+        """Prometheus' operator is not on this cluster: the objects that need it are made only on request."""
         def kinds(values):
             text = helm.template(given().tools["helm"], values)
             return {item["kind"] for item in yaml.safe_load_all(text) if item}
@@ -302,8 +301,8 @@ class ChartTest(unittest.TestCase):
                     self.assertEqual("42", spec["template"]["metadata"]["labels"]["cost-center"])
                 self.assertNotIn("cost-center", json.dumps(spec.get("selector", {})))
 
-    def test_what_the_operator_tells_by_annotations_is_guarded(self):
-        """The API server's own word on it is in test_user_roles.py."""
+    def test_annotations_of_the_operator_are_guarded(self):
+        """The API server's own verdict is in test_user_roles.py."""
         text = helm.template(given().tools["helm"], only=["admission-policies"])
         rules, = [item["spec"]["validations"] for item in yaml.safe_load_all(text)
                   if item and item["kind"] == "ValidatingAdmissionPolicy" and item["metadata"]["name"].endswith("gang-pods")]
@@ -317,7 +316,7 @@ class ChartTest(unittest.TestCase):
         self.assertEqual([OPERATOR, chart["appVersion"]], said)
 
     def test_a_second_scheduler_is_of_upstreams_version(self):
-        """Managed clusters put a word of their own behind it, of which there is no image."""
+        """Managed clusters append a suffix of their own, for which there is no image."""
         second = {"scheduler": {"second": {"enabled": True}}}
         for version in ("v1.30.4-eks-a737599", "v1.30.4+k3s1", "v1.30.4-gke.1348000", "v1.30.4"):
             with self.subTest(version):
@@ -337,8 +336,8 @@ class ChartTest(unittest.TestCase):
             for item in yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["dashboards"])):
                 self.assertNotIn("grafana_dashboard", item["metadata"]["labels"])
 
-    def test_every_version_of_a_cluster_is_taken_whatever_it_is_called(self):
-        """What is before the first Kubernetes that has all that is used here is refused."""
+    def test_every_version_of_a_cluster_is_accepted_with_any_suffix(self):
+        """A version before the first Kubernetes with all required features is refused."""
         names = ("v1.30.4", "v1.30.4-eks-a737599", "v1.31.6-gke.1020000", "v1.32.1+k3s1", "v1.32.3-eks-123", "v1.33.0-rc.1",
                  "v1.33.2-gke.100", "v1.36.3")
         for version in names:
@@ -349,7 +348,7 @@ class ChartTest(unittest.TestCase):
             helm.template(given().tools["helm"], kubernetes="v1.29.15")
         self.assertIn("incompatible", str(caught.exception))
 
-    def test_addresses_are_of_the_family_that_was_asked_for(self):
+    def test_addresses_are_of_the_requested_family(self):
         def rendered(values):
             text = helm.template(given().tools["helm"], {**self.MONITORED, **values})
             return {(item["kind"], item["metadata"]["name"]): item for item in yaml.safe_load_all(text) if item}
@@ -372,7 +371,7 @@ class ChartTest(unittest.TestCase):
         stanza = yaml.safe_load(config["ConfigMap", "trainyard-scheduler-config"]["data"]["extenders.yaml"])
         self.assertEqual("https://[fd00:10:96::42]:443/v1/extender", stanza["extenders"][0]["urlPrefix"])
 
-    def test_names_may_begin_otherwise(self):
+    def test_the_prefix_of_names_can_be_changed(self):
         values = {**self.MONITORED, **self.VALUES["second scheduler"], "agent": {"enabled": True}}
         def rendered(more, only=()):
             text = helm.template(given().tools["helm"], {**values, **more}, only=only)
@@ -398,7 +397,7 @@ class ChartTest(unittest.TestCase):
 
     @staticmethod
     def referred_to(item):
-        """(kind, name) of the objects of the chart that it needs."""
+        """(kind, name) of the chart's objects that it needs."""
         if "roleRef" in item and not item["roleRef"]["name"].startswith(("system:", "extension-")):
             yield item["roleRef"]["kind"], item["roleRef"]["name"]
         for subject in item.get("subjects", []):
@@ -449,7 +448,7 @@ class ChartTest(unittest.TestCase):
             self.assertEqual({"credentials": {"name": "scrape", "key": "token"}}, endpoint(objects, name)["authorization"])
             self.assertNotIn("bearerTokenFile", endpoint(objects, name))
 
-    def test_agents_only_where_asked_for_and_with_one_capability(self):
+    def test_agents_only_on_request_and_with_one_capability(self):
         program = given().tools["helm"]
         self.assertNotIn("kind: DaemonSet", helm.template(program))
         rendered = helm.template(program, {"agent": {"enabled": True, "rate": "25gbit"}}, only=["agent"])
@@ -463,8 +462,8 @@ class ChartTest(unittest.TestCase):
                           "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}, container["securityContext"])
         self.assertIn("--rate=25gbit", container["args"])
 
-    def test_nobodys_jobs_go_with_the_chart(self):
-        """Unless that was said: neither with the release nor when the CRDs leave it."""
+    def test_jobs_are_not_deleted_with_the_chart(self):
+        """Unless requested: neither with the release nor when the CRDs leave it."""
         for values, kept in (({}, True), ({"crds": {"keep": False}}, False)):
             objects = list(yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["crds"])))
             self.assertEqual(2, len(objects))
@@ -473,7 +472,7 @@ class ChartTest(unittest.TestCase):
                 self.assertEqual("keep" if kept else None, policy)
 
     def test_images_by_their_digests(self):
-        """Each program by its own, as tools/images writes them; whose is not given by its tag."""
+        """Each program has its own, as tools/images writes them; a program without one is named by its tag."""
         digest = "sha256:" + "a" * 64
         text = helm.template(given().tools["helm"], {"image": {"digests": {OPERATOR: digest}}}, only=["operator", "extender"])
         images = {item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0]["image"]
@@ -489,14 +488,14 @@ class ChartTest(unittest.TestCase):
         program = given().tools["helm"]
         self.assertEqual(helm.template(program), helm.template(program))
 
-    def test_what_cannot_be_meant_is_refused_in_words(self):
+    def test_contradicting_values_are_refused_with_a_message(self):
         for name, (values, word) in self.REFUSED.items():
             with self.subTest(name), self.assertRaises(Exception) as caught:
                 helm.template(given().tools["helm"], values)
             self.assertIn(word, str(caught.exception))
 
-    def test_programs_and_scheduler_mean_the_same_gpus(self):
-        """One value, and whoever reads it only at its start is started anew."""
+    def test_programs_and_scheduler_use_the_same_gpus(self):
+        """One value; a program that reads it only at its start is restarted."""
         names = ["nvidia.com/gpu", "amd.com/gpu", "nvidia.com/mig-1g.5gb"]
         def rendered(values):
             text = helm.template(given().tools["helm"], values, only=["scheduler-config", "operator", "extender"])

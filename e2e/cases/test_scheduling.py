@@ -1,4 +1,4 @@
-"""Who must go, who may pass, who holds out for a closer place, and what `trainyard simulate` says of it beforehand."""
+"""Preemption, backfill, relaxation, charging, and what `trainyard simulate` predicts of them."""
 import json
 import time
 from datetime import datetime
@@ -70,7 +70,7 @@ class SchedulingCase(support.Case):
         return wait_phase(jobs, self.namespace, name, "Running")
 
     def simulate(self, name, replicas, **options):
-        """What the program says of this job: exit code and answer."""
+        """The program's answer for this job: exit status and forecast."""
         body = job(name, replicas=replicas, **options)
         program = next(path for path in (support.ROOT / support.bin_dir() / "cli" / "trainyard",
                                          support.ROOT / support.bin_dir() / "trainyard") if path.is_file())
@@ -81,7 +81,7 @@ class SchedulingCase(support.Case):
 
 
 class Preemption(SchedulingCase):
-    def test_the_urgent_one_stops_a_whole_gang(self):
+    def test_an_urgent_job_preempts_a_whole_gang(self):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
             self.run_now(jobs, "calm", 8)
             said = support.await_value(lambda: self.simulate("urgent", 1, priorityClassName="e2e-urgent"),
@@ -97,8 +97,8 @@ class Preemption(SchedulingCase):
             support.finish(self.namespace, "urgent")
             wait_phase(jobs, self.namespace, "calm", "Running")
 
-    def test_nobody_is_stopped_for_pods_that_a_quota_refuses(self):
-        """One pod passes the quota, and so do templates; the gang's second one does not."""
+    def test_no_gang_is_preempted_for_pods_that_a_quota_refuses(self):
+        """The quota admits one pod, and so the check of templates; it refuses the gang's second pod."""
         poor = self.make_namespace("e2e-poor")
         core().create_namespaced_resource_quota(poor, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}})
         support.await_value(lambda: core().read_namespaced_resource_quota("few", poor).status.hard, bool,
@@ -116,7 +116,7 @@ class Preemption(SchedulingCase):
             wait_phase(jobs, poor, "urgent", "Running")
             wait_phase(jobs, self.namespace, "calm", "Queued")
 
-    def test_a_queue_takes_back_what_it_is_guaranteed(self):
+    def test_a_queue_reclaims_its_guarantee(self):
         self.create_queue("lender", guaranteed={GPU: 32})
         self.create_queue("borrower", guaranteed={GPU: 32})
         with support.watch_jobs(self.namespace) as jobs:
@@ -125,9 +125,9 @@ class Preemption(SchedulingCase):
             self.run_now(jobs, "back", 4, queue="lender")
             runs = {name: phase(item) for (_, name), item in jobs.objects.items()}
             self.assertEqual(["Queued", "Running"], sorted((runs["own"], runs["lent"])))
-            stopped = "own" if runs["own"] == "Queued" else "lent"
-            waits = pending(jobs, (self.namespace, stopped))
-            time.sleep(3)  # Longer than minRuntime: it does not win it back.
+            preempted = "own" if runs["own"] == "Queued" else "lent"
+            waits = pending(jobs, (self.namespace, preempted))
+            time.sleep(3)  # Longer than minRuntime: the preempted job does not return.
             self.assertEqual("Running", phase(jobs.objects[(self.namespace, "back")]), waits)
 
 
@@ -165,7 +165,7 @@ class Volumes(SchedulingCase):
 
 
 class Backfill(SchedulingCase):
-    def test_who_ends_in_time_passes_the_first_and_others_do_not(self):
+    def test_a_job_that_ends_in_time_backfills_and_others_do_not(self):
         firm = {"preemptible": False}
         with support.watch_jobs(self.namespace) as jobs:
             self.run_now(jobs, "runs", 4, run_for="20s", **firm, **estimate(20))
@@ -173,13 +173,13 @@ class Backfill(SchedulingCase):
             self.assertEqual((1, "Waits"), (code, said["outcome"]))
             first = self.submit("first", 8, **firm)
             expected = jobs.wait(lambda all_: all_.get(first, {}).get("status", {}).get("pending", {})
-                                 .get("estimatedStartTime"), "the first is told when it starts")
-            self.assertEqual(said["status"]["pending"]["message"], pending(jobs, first)["message"], "the same words")
+                                 .get("estimatedStartTime"), "the first has an expected start")
+            self.assertEqual(said["status"]["pending"]["message"], pending(jobs, first)["message"], "the same message")
             self.assertLessEqual(abs(moment(said["expectedStart"]["time"]) - moment(expected)), 1)
             self.assertEqual(["runs"], [each["name"] for each in said["expectedStart"]["after"]])
             long = self.submit("long", 1, **firm, **estimate(300))
             self.assertIn("first", pending(jobs, long, "ReservedForOthers")["message"])
-            # On its own word alone a job that cannot be preempted passes none; its deadline binds it.
+            # By its estimate alone a non-preemptible job does not backfill; by its deadline it does.
             stated = self.submit("stated", 1, **firm, **estimate(5))
             self.assertIn("first", pending(jobs, stated, "ReservedForOthers")["message"])
             self.run_now(jobs, "short", 1, run_for="2s", run={"activeDeadlineSeconds": 8}, **firm)
@@ -200,7 +200,8 @@ class Relaxation(SchedulingCase):
             strict = self.submit("strict", 2, locality={"required": "rack"})
             pending(jobs, strict, "WaitingForTopology")
             prefers = self.submit("prefers", 2, locality={"levels": [{"level": "rack", "waitSeconds": 5}, {"level": "block"}]})
-            said = jobs.wait(lambda all_: all_.get(prefers, {}).get("status", {}).get("pending", {}), "it holds out")
+            said = jobs.wait(lambda all_: all_.get(prefers, {}).get("status", {}).get("pending", {}),
+                             "it waits for a closer placement")
             self.assertEqual("WaitingForTopology", said["reason"])
             self.assertIn(f"accepts one block from {said['nextRelaxationTime'][:19]}", said["message"])
             started = wait_phase(jobs, self.namespace, "prefers", "Running")
@@ -226,18 +227,18 @@ class Charges(SchedulingCase):
             kubectl("delete", "pod", "-n", self.namespace, "notebook", "--grace-period=0", "--force")
             wait_phase(jobs, self.namespace, "trains", "Running")
 
-    def test_who_has_used_less_is_served_first(self):
+    def test_the_queue_that_used_less_is_served_first(self):
         for name in ("used", "fresh", "other"):
             self.create_queue(name)
         queues = support.Recorder(custom().list_cluster_custom_object, GROUP, VERSION, QUEUES)
         with support.watch_jobs(self.namespace) as jobs, queues:
-            def says(test, what):
+            def await_status(test, what):
                 queues.wait(lambda all_: test(all_[(None, "used")].get("status", {})), f"queue used {what}")
             self.run_now(jobs, "before", 8, queue="used")
-            says(lambda status: status.get("usage", {}).get(GPU) == "64", "holds 64 GPUs")
-            time.sleep(1)  # Use is what it is about.
+            await_status(lambda status: status.get("usage", {}).get(GPU) == "64", "holds 64 GPUs")
+            time.sleep(1)  # The test is about past use.
             support.finish(self.namespace, "before")
-            says(lambda status: int(status.get("decayedUsage", {}).get(GPU, 0)) >= 64, "has used them")
+            await_status(lambda status: int(status.get("decayedUsage", {}).get(GPU, 0)) >= 64, "has used them")
             self.run_now(jobs, "between", 8, queue="other", preemptible=False)
             earlier = self.submit("earlier", 8, queue="used")
             pending(jobs, earlier)
@@ -249,7 +250,7 @@ class Charges(SchedulingCase):
 
 
 class Simulate(SchedulingCase):
-    def test_what_it_names_is_where_the_job_runs(self):
+    def test_the_job_runs_on_the_nodes_that_it_names(self):
         with support.watch_jobs(self.namespace) as jobs:
             self.run_now(jobs, "beside", 1)
             code, said = self.simulate("pair", 2, locality={"required": "rack"})

@@ -1,4 +1,4 @@
-"""Two gangs that fit only one at a time: one runs whole, the other has nothing at all and says why it waits.
+"""Two gangs that fit only one at a time: one runs as a whole, the other has nothing at all and reports why it is pending.
 
 Twenty plans (order, delay, namespaces, threads, a deletion, a resubmission) are drawn from a fixed seed and
 printed. Every event of every pod is checked as it happens: at no instant do two gangs have unfinished pods.
@@ -53,7 +53,7 @@ def draw_plans():
 
 
 def blocked_by(namespace, job):
-    """How long such jobs take is learnt once a minute: from then on the words say when this one will end."""
+    """Run times of such jobs are recorded once a minute: from then on the message has the expected end of this one."""
     return rf"blocked by {namespace}/{job} \(4 nodes(, until about \S+Z, estimated from similar jobs)?\)"
 
 
@@ -118,7 +118,7 @@ class TwoGangs(support.Case):
         return None
 
     def check_waiting(self, job, other, spaces):
-        """The one that waits says what it needs, what there is and who has it, in numbers."""
+        """The pending job reports what it needs, what is free and which job has it, in numbers."""
         pending = job["status"]["pending"]
         self.assertEqual(pending["reason"], "WaitingForCapacity", pending)
         self.assertIn("needs 4 nodes with 8 nvidia.com/gpu each", pending["message"])
@@ -167,13 +167,13 @@ class TwoGangs(support.Case):
             self.check_counts(ends, pods)
 
     def check_story(self, jobs, spaces):
-        """Exactly one waited for the other, and said so. Its first words count: while the members of the
-        other end one by one, the numbers move."""
+        """Exactly one waited for the other, and reported so. Its first message counts: while the members of the other
+        one end, the numbers change."""
         waited = {}
         for _, item in jobs.events:
             if item.get("status", {}).get("pending", {}).get("blockedBy"):
                 waited.setdefault(item["metadata"]["name"], item)
-        self.assertEqual(len(waited), 1, f"who waited: {sorted(waited)}")
+        self.assertEqual(len(waited), 1, f"waited: {sorted(waited)}")
         [(name, job)] = waited.items()
         self.check_waiting(job, "b" if name == "a" else "a", spaces)
 
@@ -188,7 +188,7 @@ class TwoGangs(support.Case):
                 kept[owner] = kept.get(owner, 0) + 1
         self.assertTrue(all(count == SIZE for count in kept.values()), f"bound pods at the end: {kept}")
 
-    def test_one_whole_the_other_nothing(self):
+    def test_one_runs_whole_and_the_other_has_nothing(self):
         spaces = {"a": self.namespace, "b": self.namespace}
         jobs, pods = self.watches()
         with jobs, pods:

@@ -1,4 +1,5 @@
-"""What users may do by Kubernetes' own roles, and what the admission policies refuse them, as the API server says."""
+"""What users may do by Kubernetes' own roles, and what the admission policies refuse them, as the API server reports
+it."""
 import json
 from pathlib import Path
 
@@ -74,7 +75,7 @@ class RolesTest(UserCase):
             self.refused("forbidden", "view", *args)
         self.refused("forbidden", "view", "create", "-f", "-", input=json.dumps(job("not-mine")))
 
-    def test_nobody_writes_records_or_other_peoples_queues(self):
+    def test_records_and_queues_are_not_written_by_users(self):
         for user in ("admin", "edit", "view"):
             for verb, what in (("patch", "trainingjobs/status"), ("update", "trainingjobs/status"),
                                ("update", "trainingjobs/finalizers"), ("create", "queues")):
@@ -89,7 +90,7 @@ class RolesTest(UserCase):
             self.assertEqual(expected, self.may(user, verb, "queues", everywhere=True), f"{user} {verb}")
         self.assertFalse(self.may("keeper", "create", "trainingjobs"))
 
-    def test_who_may_see_the_cluster_can_ask_what_would_become_of_a_job(self):
+    def test_a_user_who_may_see_the_cluster_can_simulate_a_job(self):
         def run(*args, code):
             done = support.run([Path(support.bin_dir()) / "cli" / "trainyard", *args, f"--kubeconfig={given().kubeconfig}", "--as=seer"])
             self.assertEqual(code, done.returncode, done.stdout + done.stderr)
@@ -101,7 +102,7 @@ class RolesTest(UserCase):
         for command in ("nodes", "top"):
             run(command, code=0)
         kubectl("create", "rolebinding", "seer", "-n", self.namespace, "--clusterrole=edit", "--user=seer")
-        support.await_value(lambda: self.may("seer", "create", "trainingjobs"), bool, "jobs are, too")
+        support.await_value(lambda: self.may("seer", "create", "trainingjobs"), bool, "jobs are as well")
         file = given().dir / "seen.json"
         file.write_text(json.dumps(job("seen", replicas=1, gpus=1)))
         run("simulate", "-f", file, "-n", self.namespace, code=0)
@@ -125,7 +126,7 @@ class PoliciesTest(UserCase):
 
     def test_the_names_of_gangs_are_the_operators(self):
         for key in ("job-name", "job-uid", "epoch", "role", "index"):
-            body = support.pod("pretender", gpus=0)
+            body = support.pod("forged", gpus=0)
             body["metadata"]["labels"] = {f"trainyard.dev/{key}": "1"}
             self.refused("are the operator's", "admin", "create", "-f", "-", input=json.dumps(body))
         body = support.pod("gated", gpus=0)
@@ -147,15 +148,15 @@ class PoliciesTest(UserCase):
         self.refused("are the operator's", "admin", "label", pod, "trainyard.dev/index=7", "--overwrite")
         self.refused("trainyard.dev/membership", "admin", "annotate", pod, "trainyard.dev/membership=x")
         self.refused("trainyard.dev/network", "admin", "annotate", pod, 'trainyard.dev/network={"band":0}')
-        # It would hold the members' places after them, for ever.
+        # It would hold the members' nodes after them, for ever.
         keep = ["--type=merge", "-p", '{"metadata":{"finalizers":["example.com/keep"]}}']
         self.refused("a finalizer on a gang's pod", "admin", "patch", pod, *keep)
         self.as_user("admin", "label", pod, "team=mine")
         self.as_user("admin", "annotate", pod, "note=mine")
-        # Who may write its status may write labels and annotations on that way.
+        # A user who may write its status may write labels and annotations with it.
         kubectl("create", "role", "nurse", "-n", self.namespace, "--verb=get,patch", "--resource=pods,pods/status")
         kubectl("create", "rolebinding", "nurse", "-n", self.namespace, "--role=nurse", "--user=nurse")
-        support.await_value(lambda: self.may("nurse", "patch", "pods/status", group=""), bool, "he may")
+        support.await_value(lambda: self.may("nurse", "patch", "pods/status", group=""), bool, "the user may")
         for text, meta in (("are the operator's", {"labels": {"trainyard.dev/job-uid": "another"}}),
                            ("trainyard.dev/network", {"annotations": {"trainyard.dev/network": '{"band":0}'}})):
             self.refused(text, "nurse", "patch", pod, "--subresource=status", "-p", json.dumps({"metadata": meta}))
@@ -163,7 +164,7 @@ class PoliciesTest(UserCase):
                      '{"status":{"message":"looked at"},"metadata":{"labels":{"team":"theirs"}}}')
 
     def test_members_keep_their_controller(self):
-        """Without it no queue would be charged for them, and nothing would preempt them."""
+        """Without it no queue would be charged for them, and they could not be preempted."""
         support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "gang", "Running")
@@ -236,7 +237,7 @@ class PoliciesTest(UserCase):
         self.as_user("admin", *create, input=json.dumps(preferred))
         kubectl(*create, "-n", "kube-system", input=json.dumps(self.apart("apart", namespaceSelector={})))
 
-    def let_in(self, user, namespace):
+    def make_admin(self, user, namespace):
         kubectl("create", "rolebinding", f"e2e-{user}", "-n", namespace, "--clusterrole=admin", f"--user={user}")
         self.addCleanup(kubectl, "delete", "rolebinding", f"e2e-{user}", "-n", namespace)
         def may():
@@ -255,7 +256,7 @@ class PoliciesTest(UserCase):
 
     def test_high_classes_are_the_systems(self):
         create = ["create", "--dry-run=server", "-f", "-"]
-        self.let_in("admin", "kube-system")
+        self.make_admin("admin", "kube-system")
         for name in ("system-node-critical", "system-cluster-critical"):
             body = json.dumps(self.plain("critical", priorityClassName=name))
             self.refused(f"{name} is for the cluster's own programs", "admin", *create, input=body)
@@ -270,7 +271,7 @@ class PoliciesTest(UserCase):
             return str(error)
 
     def test_gpus_may_be_for_jobs_only(self):
-        """And classes, namespaces and users are what the values say."""
+        """Classes, namespaces and users are those of the values."""
         strict = {"admissionPolicy": {
             "gpusForJobsOnly": True, "highestPriority": 0, "systemNamespaces": ["default", "e2e-sys*"], "systemUsers": ["robot"],
             "antiAffinityTopologyKeys": ["kubernetes.io/hostname"]}}
@@ -292,24 +293,24 @@ class PoliciesTest(UserCase):
         self.refused("must not reach", "admin", *create, input=elsewhere)
         system = self.make_namespace("e2e-sys-" + self.namespace[-20:].strip("-"))
         for namespace in ("default", system):
-            self.let_in("admin", namespace)
+            self.make_admin("admin", namespace)
             for body in (pod, positive, elsewhere):
                 kubectl(*create, "-n", namespace, "--as=admin", input=body)
-        self.let_in("robot", self.namespace)
+        self.make_admin("robot", self.namespace)
         for body in (pod, positive, elsewhere):
             self.as_user("robot", *create, input=body)
         support.create_job(self.namespace, job("gang", replicas=2, gpus=1))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "gang", "Running")
 
-    def test_a_gate_is_opened_by_the_operator(self):
+    def test_a_gate_is_removed_only_by_the_operator(self):
         body = support.pod("closed", gpus=0)
         body["spec"]["schedulingGates"] = [{"name": support.GATE}]
         core().create_namespaced_pod(self.namespace, body)  # by an administrator, who may
         self.refused("gate trainyard.dev/gang", "admin", "patch", "pod/closed", "--type=json",
                      "-p", '[{"op":"remove","path":"/spec/schedulingGates"}]')
 
-    def test_the_finalizer_is_taken_off_by_the_operator(self):
+    def test_the_finalizer_is_removed_only_by_the_operator(self):
         support.create_job(self.namespace, job("kept", replicas=2, gpus=1))
         with support.watch_jobs(self.namespace) as jobs:
             wait_phase(jobs, self.namespace, "kept", "Running")
@@ -321,7 +322,7 @@ class PoliciesTest(UserCase):
             self.as_user("admin", "delete", "tj/kept", "--wait=false")
             jobs.wait(lambda all_: not all_, "the job is gone")
 
-    def test_gpus_are_given_by_who_asks_the_extender(self):
+    def test_gpus_need_a_scheduler_that_asks_the_extender(self):
         create = ["create", "-f", "-"]
         self.refused("must have spec.schedulerName", "admin", *create,
                      input=json.dumps(support.pod("past", gpus=1, scheduler="another")))
@@ -352,7 +353,7 @@ class PoliciesTest(UserCase):
 
 
 class PriorityClassesTest(UserCase):
-    """What a Queue lists holds when a job is written, and for who may do all, too."""
+    """The list of a Queue applies when a job is written, also for users with all rights."""
 
     def setUp(self):
         super().setUp()
@@ -371,7 +372,7 @@ class PriorityClassesTest(UserCase):
                    **({"priorityClassName": wanted} if wanted else {}))
 
     def tried(self, body, user="admin"):
-        """What the API server says to it; "" for nothing."""
+        """The API server's message; empty if it has none."""
         try:
             self.as_user(user, "create", "--dry-run=server", "-f", "-", input=json.dumps(body))
         except E2EError as error:
@@ -382,7 +383,7 @@ class PriorityClassesTest(UserCase):
         """The API server follows policies, Queues and namespaces by watches."""
         return support.await_value(lambda: self.tried(body), bool, "it is refused")
 
-    def test_a_class_that_the_queue_does_not_list_is_refused_in_words(self):
+    def test_a_class_that_the_queue_does_not_list_is_refused_by_name(self):
         words = 'spec.priorityClassName: queue vision does not allow PriorityClass "other", only urgent, batch and night'
         for user in ("admin", "edit"):
             self.assertIn(words, self.tried(self.job("mine", "vision", "other"), user))
@@ -392,7 +393,7 @@ class PriorityClassesTest(UserCase):
         for wanted in ("urgent", "batch", "night", None):
             self.assertEqual("", self.tried(self.job("mine", "vision", wanted)), wanted)
 
-    def test_simulate_says_so_beforehand(self):
+    def test_simulate_reports_the_refusal_beforehand(self):
         file = given().dir / "refused.json"
         file.write_text(json.dumps(self.job("mine", "vision", "other")))
         done = support.run([support.program("trainyard"), "simulate", "-f", file, "-n", self.namespace,
@@ -409,20 +410,20 @@ class PriorityClassesTest(UserCase):
         for queue in ("open", "not-there", None):
             self.assertEqual("", self.tried(self.job("mine", queue, "other")), queue)
 
-    def test_a_list_that_is_too_long_is_not_said(self):
+    def test_a_list_that_is_too_long_is_not_printed(self):
         self.queue("long", [f"{number:02}-{'x' * 240}" for number in range(64)])
         self.assertIn("the job's queue does not allow this PriorityClass", self.wait_refused(self.job("mine", "long", "other")))
 
-    def test_a_job_that_names_no_queue_is_judged_by_its_namespaces(self):
+    def test_a_job_that_names_no_queue_is_checked_by_its_namespaces(self):
         self.assertEqual("", self.tried(self.job("mine", wanted="other")))
         self.queue("default", ["batch"])
         self.assertIn("queue default does not allow", self.wait_refused(self.job("mine", wanted="urgent")))
         kubectl("label", "namespace", self.namespace, "trainyard.dev/default-queue=vision")
         self.assertIn("queue vision does not allow", self.wait_refused(self.job("mine", wanted="other")))
-        support.await_value(lambda: self.tried(self.job("mine", wanted="urgent")), lambda said: not said, "the label counts")
+        support.await_value(lambda: self.tried(self.job("mine", wanted="urgent")), lambda text: not text, "the label counts")
 
-    def test_only_another_queue_or_class_is_judged_anew(self):
-        """A Queue whose list gets shorter stops nobody from editing, ending or scaling what is there."""
+    def test_only_another_queue_or_class_is_checked_again(self):
+        """A Queue whose list gets shorter prevents no edit, end or resize of an existing job."""
         self.queue("shrinks", ["batch"])
         kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
                                                        "metadata": {"name": "batch"}, "value": 1}))

@@ -1,4 +1,4 @@
-"""The lives that gangs live while faults happen, and the base of the cases that let them."""
+"""The lives of gangs during faults, and the base class of the cases."""
 import os
 import signal
 import sys
@@ -16,7 +16,7 @@ SEED = int(os.environ.get("TRAINYARD_FAULTS_SEED", "20261"))
 PATIENCE = 300 if WHOLE else 120
 
 
-def say(text):
+def note(text):
     print(text, file=sys.stderr, flush=True)
 
 
@@ -50,8 +50,8 @@ class Lives:
         self._count = 0
 
     def _names(self, *names):
-        """The names of jobs in this life: the same ones again where it is waited for that nothing at all is
-        left of the last one's, Services and ConfigMaps included."""
+        """The names of jobs in this life: the same ones again if the last life's objects must all be deleted, Services
+        and ConfigMaps included."""
         self._count += 1
         return names if WHOLE else [f"{name}{self._count}" for name in names]
 
@@ -73,7 +73,7 @@ class Lives:
         return self._seen.wait(reached, f"{name} is {phase}")
 
     def running(self, name):
-        """Waits until it is placed whole, each member on a node of its own."""
+        """Waits until it is placed as a whole, each member on a node of its own."""
         self.reach(name, "Running")
         self._seen.settled()
         job = self._seen.job(self._namespace, name)
@@ -96,7 +96,7 @@ class Lives:
         self.delete(name)
 
     def one(self):
-        """The same for a gang of one."""
+        """The same for a single-pod job."""
         [name] = self._names("one")
         self.create(name, replicas=1)
         self.running(name)
@@ -104,7 +104,7 @@ class Lives:
         self.delete(name)
 
     def restart(self):
-        """A member is deleted: the gang starts anew, whole. Deleted while it runs."""
+        """A member is deleted: the whole gang restarts. Then the job is deleted while it runs."""
         [name] = self._names("r")
         self.create(name)
         job, members = self.running(name)
@@ -112,17 +112,17 @@ class Lives:
         victim = min(members, key=lambda pod: pod["metadata"]["name"])
         support.core().delete_namespaced_pod(victim["metadata"]["name"], self._namespace)
 
-        def anew():
+        def restarted():
             job = self._seen.job(self._namespace, name)
             placed = job["status"]["gang"].get("placed", {})
             return placed.get("epoch", 0) > epoch and phase_of(job) == "Running"
-        self._seen.wait(anew, "it runs anew")
+        self._seen.wait(restarted, "it runs again")
         _, members = self.running(name)
         assert len({label(pod, "epoch") for pod in members}) == 1, self._seen.digest()
         self.delete(name)
 
     def compete(self):
-        """Two gangs, room for one: the second has nothing until the first ended."""
+        """Two gangs, capacity for one: the second has nothing until the first has ended."""
         both = self._names("a", "b")
         for name in both:
             self.create(name)
@@ -176,7 +176,7 @@ class FaultCase(support.Case):
         self.lives = Lives(self.seen, self.namespace)
 
     def live(self, life, what):
-        """Lives a life; what fails is told with the fault and the requests that led there."""
+        """Lives a life; a failure is reported with the fault and the requests before it."""
         try:
             getattr(self.lives, life)()
             self.seen.check()

@@ -1,11 +1,11 @@
-"""How a gang of four is brought into a phase of its life, and held there until it is let go: by the door, by standing
-still programs, or by what is in the way; never by a hook in the product.
+"""A gang of four is brought into a phase of its life and held there for a block: by the door, by stopped programs, or by
+nodes that are in use; never by a hook in the product.
 
     waiting     three nodes are free, it needs four
-    creating    three members exist, the fourth is kept at the door
-    releasing   three members are let go and bound, the release of the fourth is kept at the door
-    released    all members are let go, no scheduling succeeds: the extender stands still
-    placed      all members are bound, none is started: the kubelets stand still
+    creating    three members exist, the creation of the fourth is held at the door
+    releasing   three members are released and bound, the release of the fourth is held at the door
+    released    all members are released, no scheduling succeeds: the extender is stopped
+    placed      all members are bound, none is started: the kubelets are stopped
     running     all members run
 """
 import contextlib
@@ -69,7 +69,7 @@ class PhaseCase(support.Case):
         return self.wait(lambda: phase_of(self.job(name)) == phase and self.job(name), f"{name} is {phase}", timeout)
 
     def whole(self, name=NAME, timeout=None):
-        """Waits until the gang runs, whole, where its record says; the nodes of its members."""
+        """Waits until the whole gang runs where its record has it; the nodes of its members."""
         self.reach("Running", name, timeout)
         self.seen.settled()
         pods = self.members(name).values()
@@ -90,8 +90,8 @@ class PhaseCase(support.Case):
         found = [(str(each.event_time), each.reason, each.message) for each in items]
         return [(reason, note) for _, reason, note in sorted(found)]
 
-    def told(self, reason, *words, name=NAME):
-        """Waits until an event with the reason and all words was told; its note."""
+    def await_event(self, reason, *words, name=NAME):
+        """Waits until an event has the reason and all words; its note."""
         def found(story):
             return [note for what, note in story if what == reason and all(word in note for word in words)]
         story = support.await_value(lambda: self.story(name), found, f"an event {reason} with {words}")
@@ -104,7 +104,7 @@ class PhaseCase(support.Case):
 
     @contextlib.contextmanager
     def held(self, phase):
-        """The gang in that phase, inside the block; let go at its end."""
+        """The gang is in that phase inside the block, and no longer held at its end."""
         with getattr(self, f"_hold_{phase}")():
             yield
 
@@ -118,11 +118,11 @@ class PhaseCase(support.Case):
 
     @contextlib.contextmanager
     def taken(self, nodes, gpus=8):
-        """Strangers have so many GPUs of each of the nodes."""
+        """Foreign pods have so many GPUs of each of the nodes."""
         for node in nodes:
             support.core().create_namespaced_pod(self.namespace, support.pod(f"on-{node}", gpus, node=node))
         self.wait(lambda: all(node_of(self.seen.pods.get((self.namespace, f"on-{node}"), {"spec": {}}))
-                              for node in nodes), "the strangers are bound")
+                              for node in nodes), "the foreign pods are bound")
         try:
             yield
         finally:
@@ -134,7 +134,7 @@ class PhaseCase(support.Case):
         """The last three nodes by name are free."""
         with self.taken(sorted(self.seen.nodes)[:-3]):
             self.create()
-            self.wait(lambda: self.pending().get("reason") == "WaitingForCapacity", "it waits and says why")
+            self.wait(lambda: self.pending().get("reason") == "WaitingForCapacity", "it is pending with a reason")
             yield
 
     @contextlib.contextmanager

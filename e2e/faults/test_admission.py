@@ -1,6 +1,6 @@
-"""What admission does to pods, and who got there first: pods enlarged by a LimitRange or by an injected sidecar, a quota,
-names that are taken, templates edited between the reservation and the pods. A gang ends placed whole, or waits
-without a pod and says why, with numbers.
+"""What admission does to pods, and races for names: pods enlarged by a LimitRange or by an injected sidecar, a quota, names
+that are taken, templates edited between the reservation and the pods. A gang ends placed as a whole, or is pending
+without a pod and reports why, with numbers.
 """
 import time
 import unittest
@@ -17,7 +17,7 @@ SIDECAR = "sidecar.e2e.invalid"
 
 class AdmissionCase(PhaseCase):
     def clean_waiting(self, reason, *words):
-        """Waits until the gang waits for that reason, with all the words, and has no pod."""
+        """Waits until the gang is pending for that reason, with all the words, and has no pod."""
         def waits():
             pending = self.pending()
             return (pending.get("reason") == reason and all(word in pending["message"] for word in words)
@@ -26,7 +26,7 @@ class AdmissionCase(PhaseCase):
         return self.pending()["message"]
 
     def still_waiting(self, seconds=3):
-        """It makes no attempt, from now on for so long."""
+        """It makes no attempt for so long from now."""
         epoch, ends = self.gang().get("lastEpoch"), time.monotonic() + seconds
 
         def check():
@@ -45,7 +45,7 @@ class AdmissionCase(PhaseCase):
 
 
 class Enlarged(AdmissionCase):
-    """The template asks for half a node's GPUs and for no cores: alone, two members would share a node."""
+    """The template requests half a node's GPUs and no cores: unchanged, two members would share a node."""
 
     def limit(self, cores, namespace=None):
         limits = [{"type": "Container", "defaultRequest": {"cpu": str(cores)}, "default": {"cpu": str(cores)}}]
@@ -112,27 +112,27 @@ class Enlarged(AdmissionCase):
         self.nowhere()
 
     def test_enlarged_while_waiting(self):
-        """The size that was planned is not the size that comes: the barrier sees it, the next attempt knows it."""
+        """The created pods are larger than planned: the barrier detects it, the next attempt uses the new size."""
         with self.taken(sorted(self.seen.nodes), 5):
             self.create(replicas=SIZE, gpus=4)
             self.clean_waiting("WaitingForCapacity", "4 nvidia.com/gpu")
             self.limit(ONE_A_NODE)
         self.assertEqual(len(set(self.whole())), SIZE)
-        self.told("Aborted", "cpu")
+        self.await_event("Aborted", "cpu")
         self.assertEqual(self.gang()["placed"]["epoch"], 2, self.story())
 
 
-class Taken(AdmissionCase):
+class TakenNames(AdmissionCase):
     def blocked(self, *words):
-        self.told("Aborted", *words)
+        self.await_event("Aborted", *words)
         self.clean_waiting("BackingOff", *words)
 
     def test_pod(self):
         support.core().create_namespaced_pod(self.namespace, support.pod(f"{NAME}-worker-2", 1))
         self.create()
         self.blocked("NameTaken", f"{self.namespace}/{NAME}-worker-2", "is not owned by this TrainingJob")
-        stranger = self.seen.pods[(self.namespace, f"{NAME}-worker-2")]
-        self.assertNotIn("deletionTimestamp", stranger["metadata"], "it is not ours to delete")
+        foreign = self.seen.pods[(self.namespace, f"{NAME}-worker-2")]
+        self.assertNotIn("deletionTimestamp", foreign["metadata"], "it is not ours to delete")
         support.core().delete_namespaced_pod(f"{NAME}-worker-2", self.namespace)
         self.whole()
 
@@ -145,7 +145,7 @@ class Taken(AdmissionCase):
         self.whole()
 
     def test_quota(self):
-        """Room for three of four pods: none stays. The dry-run of one pod passes."""
+        """Capacity for three of four pods: none stays. The dry run of one pod succeeds."""
         support.core().create_namespaced_resource_quota(
             self.namespace, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "3"}}})
         with support.Recorder(support.core().list_namespaced_resource_quota, self.namespace) as quotas:
@@ -184,7 +184,7 @@ class Edited(AdmissionCase):
             self.edit()
         self.whole()
         self.assertEqual(self.images(), {"edited"})
-        self.told("Aborted")
+        self.await_event("Aborted")
 
     def test_between_pods_and_release(self):
         with self.held("creating"):
@@ -192,11 +192,11 @@ class Edited(AdmissionCase):
             self.edit()
         self.whole()
         self.assertEqual(self.images(), {"edited"})
-        self.told("Aborted")
+        self.await_event("Aborted")
 
 
 class Suspended(AdmissionCase):
-    """In every phase: its pods go, all of them; resumed, it runs whole."""
+    """In every phase: all of its pods are deleted; resumed, the whole gang runs."""
 
     def suspend_and_resume(self, phase):
         with self.held(phase):

@@ -1,10 +1,10 @@
 """An API server that loses answers, is slow, refuses, and cuts watches: every gang still ends as it should.
 
-Which requests are struck follows from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults answers -k lost
+The affected requests follow from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults answers -k lost
 """
 import unittest
 
-from gangs import SEED, WHOLE, FaultCase, say
+from gangs import SEED, WHOLE, FaultCase, note
 
 CLUSTER = {"nodes": 4}
 LIVES = ("start", "one", "restart", "compete", "abort")
@@ -19,8 +19,8 @@ def answer(kind, code, share, **more):
     return {"kind": kind, "fault": "answer", "code": code, "share": share, **more}
 
 
-# What is done to a part of the requests. Leases are left alone, but for the last: who cannot
-# renew ends and is started again, which is another matter than an answer.
+# What is done to a part of the requests. Leases are left alone, except in the last: a leader that cannot
+# renew its lease ends and is started again, which is another matter than an answer.
 FAULTS = {
     "lost_replies": [write("lose", 0.2)],
     "lost_requests": [write("drop", 0.2)],
@@ -32,7 +32,7 @@ FAULTS = {
                      answer("watch", 429, 0.1, retryAfter=1), write("cut", 0.05)],
     "error_500": [answer("write", 500, 0.2), answer("read", 500, 0.2), answer("watch", 500, 0.1),
                   write("cut", 0.05)],
-    # A client whose watches break again and again waits longer each time, so this is about few of them.
+    # A client whose watches break repeatedly waits longer each time, so this affects few of them.
     "cut_watches": [write("cut", 0.1)],
     "leases_lost": [{"kind": "lease", "fault": "drop", "share": 0.5}, answer("lease", 500, 0.5),
                     write("delay-reply", 0.2, seconds=1)],
@@ -55,7 +55,7 @@ class Answers(FaultCase):
                 self.live(life, f"{name}, TRAINYARD_FAULTS_SEED={seed}")
                 state = self.proxy.state(client)
                 hits += len(state["hits"])
-                say(f"{name:14} {life:8} seed {seed}: {len(state['hits']):3} faults, {state['counts']}")
+                note(f"{name:14} {life:8} seed {seed}: {len(state['hits']):3} faults, {state['counts']}")
         self.assertGreater(hits, 0, "no request was struck")
 
 

@@ -1,5 +1,5 @@
-"""How gangs end and begin anew: deleted in every phase, members lost one by one or with their node, pods that do not want
-to go. No pod outlives its job, none is doubled, and nobody is given up by force while his node may still run him.
+"""How gangs end and restart: deleted in every phase, members lost one by one or with their node, pods that do not terminate.
+No pod outlives its job, none is doubled, and none is deleted by force while its node may still run it.
 """
 import contextlib
 import time
@@ -15,7 +15,7 @@ RUNS = "whole"
 CLUSTER = {"nodes": 6}
 KEEP = "e2e.invalid/keep"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-# A node that has been silent for so long is given up.
+# A node that has been unreachable for so long is given up.
 UNREACHABLE_SECONDS = 60
 
 
@@ -30,14 +30,14 @@ class EndingCase(PhaseCase):
         support.core().delete_namespaced_pod(f"{NAME}-worker-{index}", self.namespace, **options)
 
     def keep(self, index, kept=True):
-        """Somebody's finalizer on a member."""
+        """A foreign finalizer on a member."""
         support.core().patch_namespaced_pod(
             f"{NAME}-worker-{index}", self.namespace, {"metadata": {"finalizers": [KEEP] if kept else None}})
 
-    def anew(self, epoch=1, timeout=None):
-        """Waits until the gang runs whole after a loss; its nodes."""
+    def restarted(self, epoch=1, timeout=None):
+        """Waits until the whole gang runs after a loss; its nodes."""
         self.wait(lambda: self.gang().get("placed", {}).get("epoch", 0) > epoch
-                  or self.replaced() and not self.gang().get("proposal"), "it has begun anew", timeout)
+                  or self.replaced() and not self.gang().get("proposal"), "it has restarted", timeout)
         return self.whole()
 
     def replaced(self):
@@ -45,37 +45,37 @@ class EndingCase(PhaseCase):
         return [each["epoch"] for each in self.gang().get("placed", {}).get("assignments", []) if each.get("epoch")]
 
     @contextlib.contextmanager
-    def silent(self, node):
-        """Nobody hears of its kubelet, and its pods hear of nobody."""
+    def unreachable(self, node):
+        """Its kubelet is unreachable, and its pods reach no other."""
         given().crash_node(node)
-        self.say_unready(node)
+        self.report_unready(node)
         try:
             yield
         finally:
             given().revive_node(node)
             self.wait(lambda: kwok.is_ready(self.seen.nodes[node]), f"{node} is back")
 
-    def say_unready(self, node):
-        def said():
+    def report_unready(self, node):
+        def patched():
             support.core().patch_node_status(node, {"status": {"conditions": [
                 {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test"}]}})
             return self.seen.nodes[node]
-        support.await_value(said, lambda item: not kwok.is_healthy(item), f"{node} is not ready")
+        support.await_value(patched, lambda item: not kwok.is_healthy(item), f"{node} is not ready")
 
 
 class Deleted(EndingCase):
-    """In every phase: the job goes, and nothing of it is left."""
+    """In every phase: the job is deleted, and nothing of it is left."""
 
     def deleted(self, phase):
         with self.held(phase):
             self.delete_job()
             if phase in ("running", "waiting"):
-                self.seen.gone(self.namespace) if phase == "running" else self.wait(lambda: not self.job(), "it goes")
+                self.seen.gone(self.namespace) if phase == "running" else self.wait(lambda: not self.job(), "it is deleted")
         self.seen.gone(self.namespace)
-        self.room_is_free()
+        self.capacity_is_free()
 
-    def room_is_free(self):
-        """Its places are free at once: another gang takes them all."""
+    def capacity_is_free(self):
+        """Its nodes are free at once: another gang uses them all."""
         self.create("next", replicas=6)
         self.whole("next")
 
@@ -88,21 +88,22 @@ class Deleted(EndingCase):
 
 
 class Members(EndingCase):
-    """A member is lost: the gang starts anew, or the member does."""
+    """A member is lost: the gang restarts, or only the member does."""
 
     def test_restart(self):
         self.create()
         self.whole()
         before = self.uids()
         self.delete_member(1)
-        self.anew()
+        self.restarted()
         self.assertTrue(set(before.values()).isdisjoint(self.uids().values()))
         self.assertEqual({label(pod, "epoch") for pod in self.members().values()}, {"2"})
-        self.told("MemberLost", f"{NAME}-worker-1")
-        self.told("Placed")
+        self.await_event("MemberLost", f"{NAME}-worker-1")
+        self.await_event("Placed")
 
     def test_restart_waits_where_nothing_is_free(self):
-        """The node of the lost member is closed, and nothing else is free: it waits with nothing, and says why."""
+        """The node of the lost member is closed, and no other is free: the gang is pending with nothing, and reports
+        why."""
         self.create(replicas=6)
         self.whole()
         kubectl("cordon", "n0001")
@@ -123,7 +124,7 @@ class Members(EndingCase):
         self.whole()
         now = self.uids()
         self.assertNotEqual(now.pop(f"{NAME}-worker-{index}"), old)
-        self.assertEqual(now, others, "nobody else was touched")
+        self.assertEqual(now, others, "no other member was touched")
         self.assertEqual(label(self.member(index), "epoch"), str(epoch + 1))
 
     def test_replace(self):
@@ -131,12 +132,12 @@ class Members(EndingCase):
         self.whole()
         for index in (1, 0, 1):
             self.replace(index)
-        self.told("MemberLost", f"{NAME}-worker-1")
+        self.await_event("MemberLost", f"{NAME}-worker-1")
         support.finish(self.namespace, NAME)
         self.reach("Succeeded")
 
     def test_replace_elsewhere(self):
-        """Where the lost member was, nobody can be any more."""
+        """The node of the lost member can no longer be used."""
         self.create(failure={"restartScope": "Pod"})
         self.whole()
         node = node_of(self.member(2))
@@ -146,7 +147,7 @@ class Members(EndingCase):
         self.assertNotEqual(node_of(self.member(2)), node)
 
     def test_replace_refused(self):
-        """A quota forbids the replacement: it is tried now and then, not again and again; the others run on."""
+        """A quota forbids the replacement: it is retried after a back-off; the others run on."""
         self.create(failure={"restartScope": "Pod"})
         self.whole()
         others = {name: uid for name, uid in self.uids().items() if name != f"{NAME}-worker-2"}
@@ -155,7 +156,7 @@ class Members(EndingCase):
         with support.Recorder(support.core().list_namespaced_resource_quota, self.namespace) as quotas:
             quotas.wait(lambda all_: all_[(self.namespace, "few")].get("status", {}).get("hard"), "it counts")
         self.delete_member(2)
-        self.told("Aborted", "exceeded quota")
+        self.await_event("Aborted", "exceeded quota")
         # 1 s, 2 s, 4 s of back-off: at least 7 s for three more attempts.
         first, begun = self.gang()["lastEpoch"], time.monotonic()
         self.wait(lambda: self.gang()["lastEpoch"] >= first + 3, "three more attempts")
@@ -174,7 +175,7 @@ class Members(EndingCase):
             hold.wait()
             self.wait(lambda: self.member(0), "a new member exists")
             self.delete_member(0)
-        self.anew()
+        self.restarted()
 
     def test_refused_by_its_kubelet(self):
         """As when the devices that the scheduler counted are not there."""
@@ -182,8 +183,8 @@ class Members(EndingCase):
             node = node_of(self.member(1))
             support.core().patch_namespaced_pod_status(f"{NAME}-worker-1", self.namespace, {"status": {
                 "phase": "Failed", "reason": "OutOfnvidia.com/gpu", "message": "by the test"}})
-            self.told("MemberLost", "OutOfnvidia.com/gpu", node)
-        self.anew()
+            self.await_event("MemberLost", "OutOfnvidia.com/gpu", node)
+        self.restarted()
 
     def test_deleted_before_it_is_released(self):
         with self.held("creating"):
@@ -192,94 +193,94 @@ class Members(EndingCase):
             self.wait(lambda: not self.member(1), "it is gone")
         self.whole()
         self.assertNotEqual(uid_of(self.member(1)), before)
-        self.assertEqual(self.gang()["placed"]["epoch"], 1, "made anew in the same attempt")
+        self.assertEqual(self.gang()["placed"]["epoch"], 1, "created again in the same attempt")
 
     def test_deleted_after_its_release(self):
         with self.held("released"):
             self.delete_member(1)
-            self.told("Aborted", "worker-1")
+            self.await_event("Aborted", "worker-1")
         self.whole()
         self.assertGreater(self.gang()["placed"]["epoch"], 1)
 
 
 class Stuck(EndingCase):
-    """Members that do not want to go."""
+    """Members that do not terminate."""
 
-    def test_finalizer_of_somebody(self):
-        """The job waits for it, for ever if need be; and once it is gone, so is the job."""
+    def test_a_foreign_finalizer(self):
+        """The job waits for it, for ever if necessary; once it is removed, the job is deleted as well."""
         self.create()
         self.whole()
         self.keep(1)
         self.delete_job()
-        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
         self.assertTrue(self.job(), "the job stays until its pods are gone")
         self.assertIn("deletionTimestamp", self.member(1)["metadata"])
         self.keep(1, False)
         self.seen.gone(self.namespace)
 
-    def test_restart_waits_for_who_goes(self):
+    def test_restart_waits_for_a_terminating_member(self):
         self.create()
         self.whole()
         self.keep(1)
         self.delete_member(1)
-        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
         self.assertEqual(self.gang()["proposal"]["phase"], "Claiming")
         self.assertIn("Restarting", kubectl("get", "tj", NAME, "-n", self.namespace))
         self.keep(1, False)
-        self.anew()
+        self.restarted()
 
-    def test_gated_and_kept(self):
-        """It was never bound: nobody runs it, and nobody forces it."""
+    def test_gated_and_held(self):
+        """It was never bound: no node runs it, and it is not deleted by force."""
         with self.held("creating"):
             self.keep(1)
             self.delete_job()
-        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
         self.keep(1, False)
         self.seen.gone(self.namespace)
 
     def test_on_a_node_out_of_service(self):
-        """Somebody says that the machine is off: its member is given up at once, the gang starts elsewhere."""
+        """The machine is marked as off: its member is deleted by force at once, the gang starts elsewhere."""
         self.create()
         self.whole()
         node = node_of(self.member(1))
-        with self.silent(node):
+        with self.unreachable(node):
             self.delete_member(1)
-            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
             taint = f"{OUT_OF_SERVICE}=nodeshutdown:NoExecute"
             kubectl("taint", "node", node, taint)
             self.addCleanup(self.untaint, node)
-            self.assertNotIn(node, self.anew())
+            self.assertNotIn(node, self.restarted())
             kubectl("taint", "node", node, taint + "-")
 
     @staticmethod
     def untaint(node):
         support.core().patch_node(node, {"spec": {"taints": None}})
 
-    def test_on_a_node_that_is_gone(self):
+    def test_on_a_deleted_node(self):
         self.create()
         self.whole()
         node = node_of(self.member(1))
         given().crash_node(node)
         self.addCleanup(self.recreate, node)
         self.delete_member(1)
-        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+        self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
         support.core().delete_node(node)
-        self.assertNotIn(node, self.anew())
+        self.assertNotIn(node, self.restarted())
 
     @staticmethod
     def recreate(node):
         kwok.create_nodes(given().api, [int(node[1:])], kwok.Shape())
         kwok.wait_ready(given().api, [node], 60)
 
-    def test_on_a_silent_node(self):
-        """Not before the node was silent for its time: a second process of the same rank would spoil the job."""
+    def test_on_an_unreachable_node(self):
+        """Not before the node was unreachable for its time: a second process of the same rank would spoil the job."""
         self.create()
         self.whole()
         node = node_of(self.member(1))
-        with self.silent(node):
+        with self.unreachable(node):
             begun = time.monotonic()
             self.delete_job()
-            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others go")
+            self.wait(lambda: list(self.members()) == [f"{NAME}-worker-1"], "the others are deleted")
             self.wait(lambda: not self.members(), "it is given up", 2 * UNREACHABLE_SECONDS)
             # The condition's time is in whole seconds.
             self.assertGreater(time.monotonic() - begun, UNREACHABLE_SECONDS - 2)

@@ -1,7 +1,7 @@
-"""Incidents are brought about, one after the other: the alert that the runbook has for each fires, and ends with it.
+"""Incidents are caused one after the other: the alert that the runbook has for each fires, and ends with it.
 
-Of the chart's own rules every time is a sixtieth, so that a minute of the runbook is a second here; a real Prometheus
-reads them, and scrapes the real programs.
+Every time in the chart's own rules is divided by sixty, so that a minute of the runbook is a second here; a real
+Prometheus reads them, and scrapes the real programs.
 """
 import contextlib
 import datetime
@@ -44,7 +44,7 @@ def hurried(rules):
 
 @unittest.skipUnless(shutil.which("prometheus"), "Prometheus is not installed: tools/deps monitoring")
 class Incidents(support.Case):
-    """The cluster's own operator is stopped: one behind a proxy that can do harm stands in its place."""
+    """The cluster's own operator is stopped: one behind a proxy that injects faults replaces it."""
 
     @classmethod
     def setUpClass(cls):
@@ -77,7 +77,7 @@ class Incidents(support.Case):
 
     @contextlib.contextmanager
     def incident(self, alert):
-        """What is done inside brings it about: the alert fires then. What is done after it ends it."""
+        """The block causes the incident: then the alert fires. What follows the block ends it."""
         self.assertEqual(set(), self.prometheus.states(alert))
         yield
         support.await_value(lambda: self.prometheus.states(alert), lambda found: "firing" in found, f"{alert} fires", PATIENCE)
@@ -98,7 +98,7 @@ class Incidents(support.Case):
         self.over("TrainyardExtenderDown")
 
     def test_api_throttled(self):
-        """It asks for what nobody grants, and goes on asking."""
+        """Its requests are throttled, and it continues to send them."""
         with self.incident("TrainyardApiThrottled"):
             self.proxy.rules(CLIENT, {"kind": "write", "fault": "answer", "code": 429, "retryAfter": 1})
             create_job(self.namespace, job("patient"))
@@ -107,7 +107,7 @@ class Incidents(support.Case):
         self.over("TrainyardApiThrottled")
 
     def test_api_fails(self):
-        """All but the lease, by which it leads: who cannot renew that ends, which is another incident."""
+        """All requests but those of the lease fail: a leader that cannot renew it ends, which is another incident."""
         names = [f"patient-{index}" for index in range(GPUS)]
         with self.incident("TrainyardApiFails"):
             self.proxy.rules(CLIENT, *({"kind": kind, "fault": "answer", "code": 500} for kind in ("write", "read", "event")))
@@ -121,7 +121,7 @@ class Incidents(support.Case):
         self.over("TrainyardApiFails")
 
     def test_node_suspicion(self):
-        """The last failures of two jobs happened on one node, of a kind that a node is to blame for."""
+        """The last failures of two jobs happened on one node, of a kind that nodes cause."""
         with self.incident("TrainyardNodeSuspected"):
             for name in ("first", "second"):
                 create_job(self.namespace, job(name, run_for="1s", annotations={support.EXIT_CODE: "1"}, failure={"maxRestarts": 0}))
@@ -135,7 +135,7 @@ class Incidents(support.Case):
         self.over("TrainyardNodeSuspected")
 
     def test_stuck_gang(self):
-        """Its pods exist, and nobody binds them."""
+        """Its pods exist, and no scheduler binds them."""
         with self.incident("TrainyardGangStuck"):
             given().kill("kube-scheduler", signal.SIGSTOP)
             self.addCleanup(given().kill, "kube-scheduler", signal.SIGCONT)
@@ -145,24 +145,24 @@ class Incidents(support.Case):
         self.over("TrainyardGangStuck")
 
     def test_starving_queue(self):
-        """Pods of nobody hold what it is guaranteed."""
+        """Foreign pods hold what it is guaranteed."""
         kubectl("apply", "-f", "-", input=json.dumps({
             "apiVersion": "trainyard.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "starved"},
             "spec": {"guaranteed": {GPU: GPUS}}}))
         self.addCleanup(kubectl, "delete", "tyq", "starved")
-        strangers = [f"stranger-{index}" for index in range(4)]
-        for name in strangers:
+        foreign = [f"foreign-{index}" for index in range(4)]
+        for name in foreign:
             kubectl("create", "-n", self.namespace, "-f", "-", input=json.dumps(support.pod(name, gpus=8)))
         with support.watch_pods(self.namespace) as pods:
-            pods.wait(lambda all_: sum(bool(support.node_of(item)) for item in all_.values()) == 4, "the strangers are there")
+            pods.wait(lambda all_: sum(bool(support.node_of(item)) for item in all_.values()) == 4, "the foreign pods are bound")
         with self.incident("TrainyardQueueStarves"):
             create_job(self.namespace, job("starves", queue="starved"))
-        kubectl("delete", "pod", "-n", self.namespace, *strangers)
+        kubectl("delete", "pod", "-n", self.namespace, *foreign)
         wait_phase(self.jobs, self.namespace, "starves", "Running", PATIENCE)
         self.over("TrainyardQueueStarves")
 
     def test_loop_stalls(self):
-        """It gets no processor for longer than a second, again and again."""
+        """It gets no processor for longer than a second, repeatedly."""
         def stall():
             given().kill(CLIENT, signal.SIGSTOP)
             time.sleep(1.5)  # what happens is that nothing happens
@@ -173,7 +173,7 @@ class Incidents(support.Case):
         self.over("TrainyardLoopStalls")
 
     def test_certificate_near_its_end(self):
-        """Certificates of six days, and of a year once they are made anew."""
+        """Certificates of six days, and of a year once they are renewed."""
         secrets = [f"{CERTIFICATES}-{part}" for part in ("ca", "tls", "client")]
         for secret in secrets:
             kubectl("create", "secret", "generic", secret, "-n", SYSTEM)

@@ -1,5 +1,5 @@
 """kill -9 of the operator at every write of a gang's life: before the write is sent, and after it was carried
-out but before the answer. Whoever comes next finishes; no member doubled, none lost, no GPU leaked.
+out but before the answer. The next operator completes it; no member is doubled or lost, no GPU leaked.
 
 A single kill again: TRAINYARD_FAULTS_KILL=start:7:kill-after e2e/run --faults kills
 """
@@ -7,7 +7,7 @@ import os
 import unittest
 
 import support
-from gangs import SEED, WHOLE, FaultCase, say
+from gangs import SEED, WHOLE, FaultCase, note
 
 CLUSTER = {"nodes": 4}
 LIVES = ("start", "one", "restart", "compete", "abort")
@@ -18,23 +18,23 @@ ONLY = os.environ.get("TRAINYARD_FAULTS_KILL")
 
 class Kills(FaultCase):
     def count(self, life):
-        """How many writes the life takes when nobody is killed."""
+        """The number of writes of the life without a kill."""
         self.proxy.reset(self.operator.client)
         self.live(life, "no fault")
         return self.proxy.state(self.operator.client)["counts"]["write"]
 
     def kill(self, life, k, way):
-        """True when the life had a k-th write."""
+        """True if the life had a k-th write."""
         what = f"{way} at write {k} (TRAINYARD_FAULTS_KILL={life}:{k}:{way})"
         client = self.operator.client
         self.proxy.reset(client)
         hits = self.suffer(life, what, {"kind": "write", "nth": k, "fault": way})
         for hit in hits:
-            say(f"{life:8} write {k:3} {way:12} {hit['verb']:6} {hit['path'].replace(self.namespace, 'NS')}")
+            note(f"{life:8} write {k:3} {way:12} {hit['verb']:6} {hit['path'].replace(self.namespace, 'NS')}")
         return bool(hits)
 
     def suffer(self, life, what, *rules):
-        """Returns the hits; nobody died of anything else."""
+        """Returns the hits; no operator ended for another reason."""
         client, deaths = self.operator.client, len(self.operator.deaths)
         self.proxy.rules(client, *rules)
         self.live(life, what)
@@ -47,7 +47,7 @@ class Kills(FaultCase):
 
     def kill_everywhere(self, life):
         writes = self.count(life)
-        say(f"{life}: {writes} writes without a fault")
+        note(f"{life}: {writes} writes without a fault")
         for way in WAYS:
             k = 1
             # What is written together may be counted otherwise next time: on until a life has no k-th write.
@@ -55,7 +55,7 @@ class Kills(FaultCase):
                 k += 1
 
     def kill_again_and_again(self):
-        """Successors as well, a tenth of all writes before and a tenth after they are carried out."""
+        """Kills successors as well, at a tenth of all writes before and a tenth after they are carried out."""
         for turn in range(TURNS):
             for life in LIVES:
                 seed = SEED + turn
@@ -63,7 +63,7 @@ class Kills(FaultCase):
                 rules = [{"kind": "write", "share": 0.1, "fault": way, "seed": f"{seed} {life} {way}"}
                          for way in WAYS]
                 hits = self.suffer(life, f"TRAINYARD_FAULTS_SEED={seed}", *rules)
-                say(f"{life:8} seed {seed}: {len(hits)} operators killed")
+                note(f"{life:8} seed {seed}: {len(hits)} operators killed")
 
     def kill_once(self):
         life, k, way = ONLY.split(":")

@@ -1,6 +1,6 @@
-"""Trouble with a node in every phase of a gang's life: before all members are bound the gang goes elsewhere, whole;
-after that nobody is harmed by a node that is cordoned, not ready for a while or without devices for a moment, and who
-loses members starts anew, whole.
+"""Trouble with a node in every phase of a gang's life: before all members are bound the whole gang goes elsewhere; after that
+a node that is cordoned, not ready for a while or without devices for a moment harms no gang, and a gang that loses members
+restarts as a whole.
 """
 import contextlib
 import time
@@ -72,22 +72,22 @@ class Fault:
     _heal_drained = _heal_cordoned
 
     def _unready(self):
-        """Its kubelet is no longer heard; then somebody says so, without the usual 50 s in between."""
+        """Its kubelet is unreachable; then its status is set so, without the usual 50 s in between."""
         given().crash_node(self.node)
 
-        def said():
+        def patched():
             support.core().patch_node_status(self.node, {"status": {"conditions": [
                 {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test"}]}})
             return self._seen.nodes[self.node]
         # With the taint, too, by which kube-scheduler knows it: it does not look at conditions.
-        support.await_value(said, lambda node: not kwok.is_healthy(node) and node["spec"].get("taints"),
+        support.await_value(patched, lambda node: not kwok.is_healthy(node) and node["spec"].get("taints"),
                             f"{self.node} is not ready")
 
     def _heal_unready(self):
         given().revive_node(self.node)
 
     def _shrunk(self):
-        """As a device plug-in does that starts anew."""
+        """As a device plug-in does that restarts."""
         self._allocatable("0")
 
     def _heal_shrunk(self):
@@ -105,8 +105,8 @@ class Nodes(PhaseCase):
         self.addCleanup(fault.heal)
         return fault
 
-    def place_of(self, member):
-        """Where the gang's member is or shall be."""
+    def assigned_node(self, member):
+        """The node on which the gang's member is or will be."""
         pod = self.members()[f"{NAME}-worker-{member}"]
         if node_of(pod) or pinned_to(pod):
             return node_of(pod) or pinned_to(pod)
@@ -116,7 +116,7 @@ class Nodes(PhaseCase):
         raise AssertionError(f"no place is recorded for {member}: {self.gang()}")
 
     def steady(self, before, seconds=0):
-        """Nobody of the gang is touched, from now on for so long, nor has been since before."""
+        """No member of the gang is touched for so long from now, nor has been since before."""
         ends = time.monotonic() + seconds
 
         def check():
@@ -126,7 +126,7 @@ class Nodes(PhaseCase):
                 raise AssertionError(f"members were touched: {before} became {now}, {going} are going, "
                                      f"{self.gang()}\n{self.seen.digest()}")
             return time.monotonic() >= ends
-        self.wait(check, "nobody is touched", seconds + 60)
+        self.wait(check, "no member is touched", seconds + 60)
 
     # ---- what each phase leads to
 
@@ -139,39 +139,39 @@ class Nodes(PhaseCase):
             self.assertIn("has 3", self.pending()["message"].replace("cluster has 3", "has 3"))
             node = sorted(self.seen.nodes)[-1]
             self.strike(kind, node)
-            self.wait(lambda: "has 2" in self.pending().get("message", ""), "it says what is left now")
+            self.wait(lambda: "has 2" in self.pending().get("message", ""), "it reports what is free now")
             self.assertEqual(self.members(), {})
         self.assertNotIn(node, self.whole())
 
     def _in_creating(self, kind):
         with self.held("creating"):
-            node = self.place_of(0)
+            node = self.assigned_node(0)
             self.strike(kind, node)
         self.assertNotIn(node, self.whole())
-        self.told("Aborted", node)
+        self.await_event("Aborted", node)
         self.assertGreater(self.gang()["placed"]["epoch"], 1)
 
     def _in_releasing(self, kind):
         with self.held("releasing"):
-            node = self.place_of(3)
+            node = self.assigned_node(3)
             self.strike(kind, node)
         self.assertNotIn(node, self.whole())
-        self.told("Aborted", node if kind != "shrunk" else "Insufficient nvidia.com/gpu")
+        self.await_event("Aborted", node if kind != "shrunk" else "Insufficient nvidia.com/gpu")
 
     def _in_released(self, kind):
         with self.held("released"):
-            node = self.place_of(0)
+            node = self.assigned_node(0)
             self.strike(kind, node)
             if kind != "shrunk":
                 # No pod has to try it first.
-                self.told("Aborted", node)
+                self.await_event("Aborted", node)
         self.assertNotIn(node, self.whole())
-        self.told("Aborted", node if kind != "shrunk" else "Insufficient nvidia.com/gpu")
+        self.await_event("Aborted", node if kind != "shrunk" else "Insufficient nvidia.com/gpu")
 
     def _in_placed(self, kind):
         with self.held("placed"):
             before = self.uids()
-            node = self.place_of(0)
+            node = self.assigned_node(0)
             fault = self.strike(kind, node)
             if kind in ("cordoned", "unready", "shrunk"):
                 self.steady(before, LENGTH if WHOLE else 2)
@@ -180,7 +180,7 @@ class Nodes(PhaseCase):
     def _in_running(self, kind):
         with self.held("running"):
             before = self.uids()
-            fault = self.strike(kind, self.place_of(0))
+            fault = self.strike(kind, self.assigned_node(0))
             if kind in ("cordoned", "unready", "shrunk"):
                 self.steady(before, LENGTH if WHOLE or kind == "unready" else 2)
         self._settle_placed(kind, fault, before)
@@ -192,10 +192,10 @@ class Nodes(PhaseCase):
             self.steady(before)
             self.assertEqual(self.reasons(), ["Placed"])
             return
-        self.wait(lambda: self.gang().get("lastEpoch", 0) > 1, "it starts anew", GONE_SECONDS)
+        self.wait(lambda: self.gang().get("lastEpoch", 0) > 1, "it restarts", GONE_SECONDS)
         self.assertNotIn(fault.node, self.whole())
         self.assertTrue(set(self.uids().values()).isdisjoint(before.values()), "all members are new")
-        self.told("MemberLost", f"{NAME}-worker-0", fault.node)
+        self.await_event("MemberLost", f"{NAME}-worker-0", fault.node)
 
     def test_waiting_added(self):
         """The node that it lacks is added."""

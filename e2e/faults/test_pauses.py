@@ -1,5 +1,5 @@
-"""A leader is stopped (SIGSTOP) at a write, for longer than its Lease, while a second operator runs; then its
-write reaches the server after all, and it goes on: no half-bound gang, no double reservation that survives
+"""A leader is paused (SIGSTOP) at a write, for longer than its Lease, while a second operator runs; then its
+write reaches the server after all, and it continues: no half-bound gang, no double reservation that survives
 the barrier, and the former leader ends.
 
 The write is held back by the proxy until the other one leads, until that one has placed the gang, or until
@@ -12,7 +12,7 @@ import signal
 import unittest
 
 import support
-from gangs import PATIENCE, WHOLE, Background, FaultCase, say
+from gangs import PATIENCE, WHOLE, Background, FaultCase, note
 
 CLUSTER = {"nodes": 4}
 # When the held write goes on.
@@ -68,12 +68,12 @@ class Pauses(FaultCase):
         self.seen.settled()
         self.seen.gone(self.namespace, auxiliaries=WHOLE)
         path = hits[0]["path"].replace(self.namespace, "NS")
-        say(f"{life:8} write {k:3} {moment:12} {hits[0]['verb']:6} {path}")
+        note(f"{life:8} write {k:3} {moment:12} {hits[0]['verb']:6} {path}")
         return True
 
     def pause_everywhere(self, life):
         writes = self.count(life)
-        say(f"{life}: {writes} writes without a fault")
+        note(f"{life}: {writes} writes without a fault")
         for k in range(1, writes + 1):
             for moment in MOMENTS:
                 # One moment a write, in turn, but all of them where a gang starts.

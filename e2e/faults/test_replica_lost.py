@@ -1,29 +1,29 @@
-"""One of two extender replicas is lost while pods are placed: none pays for it with more than one failed attempt.
+"""One of two extender replicas is lost while pods are placed: no pod has more than one failed attempt because of it.
 
-Both are behind one address, whose connections go to them in turn and past who does not listen, as behind a Service. How
-often kube-scheduler tried each pod that it bound is in its own histogram.
+Both are behind one address, whose connections go to them alternately and skip one that does not listen, as behind a
+Service. How often kube-scheduler tried each pod that it bound is in its own histogram.
 """
 import itertools
 import signal
 
 import support
-from gangs import say
+from gangs import note
 from lib.faults import ExtenderReplica, FaultProxy, take_port
 from support import EXTENDER, given, wait_phase
 
 CLUSTER = {"nodes": 4}
-STRANGERS, GANGS, MEMBERS = 8, 2, 2
-PODS = STRANGERS + GANGS * MEMBERS
+FOREIGN_PODS, GANGS, MEMBERS = 8, 2, 2
+PODS = FOREIGN_PODS + GANGS * MEMBERS
 FAILED = "scheduler_schedule_attempts_total"
 
 
 def total(name, prefix, words=""):
-    """The sum of a program's series that begin so and hold these words."""
+    """The sum of a program's series with this prefix that contain these words."""
     return int(sum(value for series, value in given().metrics(name).items() if series.startswith(prefix) and words in series))
 
 
 def bound(tries="+Inf"):
-    """How many pods kube-scheduler has bound since it started that it had to try so many times at most."""
+    """The number of pods that kube-scheduler has bound since its start with at most so many tries."""
     return total("kube-scheduler", "scheduler_pod_scheduling_attempts_bucket", f'le="{tries}"')
 
 
@@ -43,7 +43,7 @@ class ReplicaLost(support.Case):
         cls.names = []
         for number, port in enumerate(ports):
             replica = ExtenderReplica(cluster, f"extender-{number}", port)
-            # Who is lost stays lost.
+            # A lost replica stays lost.
             replica.stop(end=False)
             cls.addClassCleanup(cluster.stop, replica.name)
             cls.names.append(replica.name)
@@ -52,13 +52,13 @@ class ReplicaLost(support.Case):
         super().setUp()
         self.numbers = itertools.count()
 
-    def stranger(self):
-        support.core().create_namespaced_pod(self.namespace, support.pod(f"stranger-{next(self.numbers)}", gpus=1))
+    def create_foreign_pod(self):
+        support.core().create_namespaced_pod(self.namespace, support.pod(f"foreign-{next(self.numbers)}", gpus=1))
 
     def place(self, pods, jobs):
-        """Some more pods of everybody, all of which fit; returns when they are bound."""
-        for _ in range(STRANGERS):
-            self.stranger()
+        """Some more foreign pods and gangs, all of which fit; returns when they are bound."""
+        for _ in range(FOREIGN_PODS):
+            self.create_foreign_pod()
         gangs = [f"gang-{next(self.numbers)}" for _ in range(GANGS)]
         for name in gangs:
             support.create_job(self.namespace, support.job(name, replicas=MEMBERS, gpus=1))
@@ -67,14 +67,14 @@ class ReplicaLost(support.Case):
         pods.wait(lambda all_: all(map(support.node_of, all_.values())), "all are bound")
 
     def lose(self, how, back, more=0):
-        """how, back: what happens to a replica of that name. more: pods that come meanwhile."""
+        """how, back: what is done to a replica of that name. more: pods that are created meanwhile."""
         begun = bound()
         with support.watch_pods(self.namespace) as pods, support.watch_jobs(self.namespace) as jobs:
             before = {name: answered(name) for name in self.names}
             self.place(pods, jobs)
             asked = max(self.names, key=lambda name: answered(name) - before[name])
             other, = set(self.names) - {asked}
-            told = answered(other)
+            served = answered(other)
             self.await_bound(begun + PODS)
             at_once, failed = bound("2"), total("kube-scheduler", FAILED, 'result="error"')
             self.addCleanup(back, asked)
@@ -82,9 +82,9 @@ class ReplicaLost(support.Case):
             self.place(pods, jobs)
         self.await_bound(begun + 2 * PODS + more)
         failed = total("kube-scheduler", FAILED, 'result="error"') - failed
-        say(f"{self.id()}: {PODS + more} pods bound, {failed} attempts failed")
+        note(f"{self.id()}: {PODS + more} pods bound, {failed} attempts failed")
         self.assertEqual(PODS + more, bound("2") - at_once, "pods that were bound at the second attempt at most")
-        self.assertGreater(answered(other), told)
+        self.assertGreater(answered(other), served)
         return failed
 
     @staticmethod
@@ -99,7 +99,7 @@ class ReplicaLost(support.Case):
         def how(name):
             given().kill(name, signal.SIGSTOP)
             came = total("kube-scheduler", "scheduler_queue_incoming_pods_total")
-            self.stranger()
+            self.create_foreign_pod()
             # It waits in no queue: its attempt is under way.
             support.await_value(lambda: (total("kube-scheduler", "scheduler_queue_incoming_pods_total") - came,
                                          total("kube-scheduler", "scheduler_pending_pods")),
@@ -108,6 +108,7 @@ class ReplicaLost(support.Case):
         self.assertEqual(1, self.lose(how, given().start, more=1))
 
     def test_cut_off(self):
-        """It takes connections and says nothing more, as where its node is gone: kube-scheduler's time limit ends the one call."""
+        """It accepts connections and does not answer, as on a lost node: kube-scheduler's time limit ends the one
+        call."""
         failed = self.lose(lambda name: given().kill(name, signal.SIGSTOP), lambda name: given().kill(name, signal.SIGCONT))
         self.assertEqual(1, failed)

@@ -1,14 +1,14 @@
 """kube-scheduler, both extender replicas and the operator are killed at random while gangs start, run and
 end.
 
-When and whom follows from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults restarts
+Times and programs follow from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults restarts
 """
 import random
 import signal
 import unittest
 
 import support
-from gangs import SEED, WHOLE, FaultCase, say
+from gangs import SEED, WHOLE, FaultCase, note
 from lib.faults import ExtenderReplica, FaultProxy, Replica, Tended, take_port
 from lib.invariants import Invariants, node_of, over, phase_of, uid_of
 from support import EXTENDER, OPERATOR, given
@@ -41,7 +41,7 @@ class Restarts(FaultCase):
         # The pod of a gang of one goes by the garbage collector: see Invariants.gone().
         choices = [1, 2, 3, 4, 4, 6, 8] if WHOLE else [2, 3, 4, 4, 6, 8]
         sizes = [source.choice(choices) for _ in range(GANGS)]
-        say(f"seed {SEED}: {sum(sizes)} pods in {GANGS} gangs")
+        note(f"seed {SEED}: {sum(sizes)} pods in {GANGS} gangs")
         bound, kills, submitted = set(), [], 0
         target = source.randint(1, PACE)
 
@@ -60,7 +60,7 @@ class Restarts(FaultCase):
             elif submitted < GANGS:
                 self.submit(f"gang-{submitted}", sizes[submitted])
                 submitted += 1
-        say(f"killed: { {name: kills.count(name) for name in sorted(set(kills))} }")
+        note(f"killed: { {name: kills.count(name) for name in sorted(set(kills))} }")
         failed = [key for key, job in self.seen.jobs.items() if phase_of(job) != "Succeeded"]
         self.assertEqual(failed, [], self.seen.digest())
         self.assertGreater(len(kills), sum(sizes) // PACE // 2)
@@ -78,7 +78,7 @@ class Restarts(FaultCase):
         self.seen.wait(lambda: self.seen.job(self.namespace, name), f"{name} is seen")
 
     def strike(self, source):
-        """Kills one of them; whoever is just about to start again counts as hit as well."""
+        """Kills one of them; one that is about to start again counts as hit as well."""
         for replica in self.replicas.values():
             replica.check()
         victim = source.choice(sorted(self.replicas))

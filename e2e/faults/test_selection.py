@@ -1,4 +1,4 @@
-"""What every test run can afford of the cases about nodes, admission, endings, spoofing and strangers, on one cluster.
+"""The cases about nodes, admission, endings, spoofing and foreign pods that every test run can afford, on one cluster.
 The files themselves run whole with e2e/run --faults.
 """
 import fnmatch
@@ -15,15 +15,15 @@ CASES = (
     "test_nodes.Nodes.test_running_drained",
     "test_admission.Enlarged.test_sidecar_one_a_node",
     "test_admission.Enlarged.test_enlarged_while_waiting",
-    "test_admission.Taken.test_pod",
+    "test_admission.TakenNames.test_pod",
     "test_admission.Edited.test_between_pods_and_release",
     "test_endings.Deleted.test_releasing",
     "test_endings.Members.test_restart",
     "test_endings.Members.test_replace",
-    "test_endings.Stuck.test_restart_waits_for_who_goes",
-    "test_spoofing.Spoofing.test_onto_reserved_places",
-    "test_spoofing.Spoofing.test_nobody_fills_a_place_by_pretending",
-    "test_strangers.Strangers.test_extender_killed",
+    "test_endings.Stuck.test_restart_waits_for_a_terminating_member",
+    "test_spoofing.Spoofing.test_onto_reserved_nodes",
+    "test_spoofing.Spoofing.test_no_pod_takes_a_node_with_forged_labels",
+    "test_foreign_pods.ForeignPods.test_extender_killed",
 )
 
 

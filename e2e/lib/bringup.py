@@ -19,9 +19,9 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
     ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from
     bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
-    seconds. audit: who asked what, in D/audit.log. api_only: the API server with its garbage collector, namespaces
-    and service accounts, and nobody else who would change objects: no scheduler, no nodes, no Trainyard.
-    install: False leaves CRDs and rights out too, for who installs the chart (lib/helm.py).
+    seconds. audit: all requests with their clients, in D/audit.log. api_only: the API server with its garbage collector, namespaces
+    and service accounts, and no other program that changes objects: no scheduler, no nodes, no Trainyard.
+    install: False leaves CRDs and rights out too, for callers that install the chart (lib/helm.py).
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
@@ -156,7 +156,7 @@ def _copy(source, folder):
 
 
 def _abandon(cluster, error):
-    """Ends what was started; returns the error that tells best what happened."""
+    """Ends what was started; returns the error that describes best what happened."""
     if not isinstance(error, Exception):
         # Interrupted: the cause is not needed.
         cluster.down()

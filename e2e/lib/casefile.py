@@ -2,10 +2,10 @@
 
     python3 -m lib.casefile FILE --report REPORT [-k PATTERN]
 
-A file whose CLUSTER is the word "shared" uses the running one whose directory is $TRAINYARD_E2E_SHARED.
+A file whose CLUSTER is the text "shared" uses the running one whose directory is $TRAINYARD_E2E_SHARED.
 
 Results go to REPORT, one JSON object a line, as they come: {"test", "outcome", "seconds", "text"}. A test fails as well where
-a program has logged a secret meanwhile; Events and ConfigMaps are looked at when all tests of the file have run.
+a program has logged a secret meanwhile; Events and ConfigMaps are checked when all tests of the file have run.
 """
 import argparse
 import ast
@@ -46,7 +46,7 @@ class Logs:
 
     def secrets(self):
         """What has been logged of them since the last call, in words; "" for nothing."""
-        return _told("logged", self._watched.more()) if self._watched else ""
+        return _message("logged", self._watched.more()) if self._watched else ""
 
     def mark(self):
         self._marks = {path: path.stat().st_size for path in self._paths()}
@@ -65,7 +65,7 @@ class Logs:
         return sorted(self._cluster.dir.glob("logs/trainyard-*.log")) if self._cluster else []
 
 
-def _told(how, found):
+def _message(how, found):
     return "\n".join([f"secrets are {how}:", *found]) if found else ""
 
 
@@ -134,7 +134,7 @@ class Result(unittest.TestResult):
 
 
 def options_of(path):
-    """The value of `CLUSTER = {...}` in a case file; None where it says so or says nothing."""
+    """The value of `CLUSTER = {...}` in a case file; None if it is None or absent."""
     return _said(path, "CLUSTER")
 
 
@@ -172,7 +172,7 @@ def run_tests(path, pattern, report, cluster):
     load(path, pattern).run(result)
     begun = time.monotonic()
     # Of what tears a class or the module down, too.
-    left = [result.secrets(), _told("shown", leaks.in_objects(cluster)) if cluster else ""]
+    left = [result.secrets(), _message("shown", leaks.in_objects(cluster)) if cluster else ""]
     if any(left):
         report.add(f"{path.stem}: secrets", "failed", time.monotonic() - begun, "\n".join(filter(None, left)))
     return not result.bad and not any(left)

@@ -8,7 +8,7 @@ def create(name):
 
 
 def remove(name):
-    """Takes the groups away, with those below them; whoever was in them must have ended."""
+    """Removes the groups with those below them; all processes in them must have ended."""
     for root in _roots():
         if not (root / name).is_dir():
             continue

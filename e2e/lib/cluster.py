@@ -256,7 +256,7 @@ class Cluster:
         return list(self.plan.nodes) if self.plan else []
 
     def restart_kubelet(self, node):
-        """Kills a kubelet and starts it anew; returns when it has looked at its pods and the GPUs are back."""
+        """Kills a kubelet and restarts it; returns when it has listed its pods and the GPUs are back."""
         realnodes.restart_kubelet(self, node)
 
     def power_off(self, node):
@@ -264,7 +264,7 @@ class Cluster:
         realnodes.power_off(self, node)
 
     def power_on(self, node):
-        """Starts it anew; returns when it is ready."""
+        """Starts it again; returns when it is ready."""
         realnodes.power_on(self, node)
 
     def load_image(self, tar, nodes=None):

@@ -34,7 +34,7 @@ rules:
 
 
 class Program:
-    """One process of a cluster: its command line, where it tells its health, and where its metrics are.
+    """One process of a cluster: its command line, the addresses of its health and of its metrics.
 
     enter: where it runs if not here: the name of a process whose namespaces it joins, or the path of a network
     namespace that it joins with new namespaces of all other kinds.

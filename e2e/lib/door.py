@@ -1,4 +1,4 @@
-"""An admission webhook that lets everything pass, but keeps waiting whom it is told to: so a gang stands still in the
+"""An admission webhook that admits everything, but holds the requests that a test names: so a gang stands still in the
 middle of its creation, its release or its deletion, without any hook in the product.
 
     with Door(cluster) as door:
@@ -6,10 +6,10 @@ middle of its creation, its release or its deletion, without any hook in the pro
         door.watches("x")                                   # the API server asks about this namespace from here on
         with door.hold("CREATE", "x", "gang-worker-3") as hold:
             ...
-            hold.wait()                                     # it is asked for: the others are through, this one waits
+            hold.wait()                                     # the request has arrived: the others are through, this one waits
         # leaving the block opens the door
 
-The API server waits 30 s at most, then goes on without an answer.
+The API server waits 30 s at most, then continues without an answer.
 """
 import base64
 import http.server

@@ -1,5 +1,5 @@
-"""What went wrong, in words for the person at the terminal."""
+"""What went wrong, as a message for the person at the terminal."""
 
 
 class E2EError(Exception):
-    """A failure whose message alone says what to do; shown without a traceback."""
+    """A failure whose message alone is enough to act on; shown without a traceback."""

@@ -1,4 +1,4 @@
-"""Talks to the extender over sockets of its own, as kube-scheduler would and as nobody should.
+"""Sends requests to the extender over sockets of its own, as kube-scheduler does and as no client should.
 
 `python3 -m lib.extender_client PORT PKI NODES` asks good questions until its standard input ends, one after the
 other on a kept connection and now and then on a fresh one, and prints one JSON object: the times in

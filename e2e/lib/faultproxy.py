@@ -1,4 +1,4 @@
-"""A proxy between one of our programs and the API server that counts requests and does harm when told to.
+"""A proxy between one of our programs and the API server that counts requests and injects faults by rules.
 
     python3 -m lib.faultproxy --upstream PORT --ca CA --control PORT --log FILE --client NAME=PORT …
 
@@ -174,7 +174,7 @@ class Rule:
 
 
 class Client:
-    """One of our programs: whoever connects to its port."""
+    """One of our programs: every process that connects to its port."""
 
     def __init__(self, name, upstream, log):
         self.name, self.upstream, self._log = name, upstream, log
@@ -360,8 +360,8 @@ class Connection:
 # ---- several replicas behind one address
 
 class Service:
-    """Hands each connection to one of the ports in turn, to the next where nobody listens, as a Service of
-    Kubernetes does. What goes through it is neither counted nor looked at."""
+    """Hands each connection to one of the ports in turn, or to the next if no process listens, as a Service of
+    Kubernetes does. Its connections are neither counted nor read."""
 
     def __init__(self, ports):
         self._ports = collections.deque(ports)

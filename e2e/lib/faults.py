@@ -107,7 +107,7 @@ class Tended:
         self._thread.start()
 
     def stop(self, end=True):
-        """Tends it no more, and ends it unless told otherwise."""
+        """Tends it no more, and ends it unless end is false."""
         self._stopping.set()
         self._thread.join()
         if end:
@@ -184,5 +184,5 @@ class ExtenderReplica(Tended):
 
 
 def take_port(cluster):
-    """A port of the cluster's own block that nobody has yet."""
+    """A free port of the cluster's own block."""
     return cluster.spare_ports.pop(0)

@@ -32,7 +32,7 @@ def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None
 
 
 def lint(program, values=None):
-    """Raises with helm's words where the chart with these values is not good."""
+    """Raises with helm's message if the chart with these values is not good."""
     return _run([program, "lint", "--strict", CHART, *_values_arguments(values)], input=json.dumps(values or {}))
 
 
@@ -122,7 +122,7 @@ class Release:
             partial.rename(self.scheduler_folder / name)
 
     def wire_scheduler(self):
-        """Puts the stanza of the chart's ConfigMap into kube-scheduler's configuration and starts it anew."""
+        """Puts the stanza of the chart's ConfigMap into kube-scheduler's configuration and restarts it."""
         import yaml  # Debian's python3-yaml, which the rest of lib does without
         self.copy_client_certificate()
         config_map = self._cluster.json("get", "configmap", "trainyard-scheduler-config", "-n", NAMESPACE)

@@ -1,4 +1,4 @@
-"""What must hold at every moment, whatever fails: looked at from outside, by the watches of the official
+"""What must hold at every moment during any fault: checked from outside, by the watches of the official
 client.
 
     with Invariants(cluster.kubeconfig) as seen:
@@ -10,11 +10,11 @@ client.
 
 Checked at every event of every pod:
 - no node holds more than its allocatable, by pods that are bound to it and have not ended;
-- no two gangs are let onto one place: the members that are bound or pinned to a node fit it together;
+- no two gangs are released to the same capacity: the members that are bound or pinned to a node fit it together;
 - no member is doubled: of one job, epoch, role and index at most one pod is ever bound, and the bound members
   of a job whose gang restarts as a whole are of one epoch.
 From time to time: no gang stays half bound, and no pod outlives its job, for longer than bound_seconds.
-Watches that break are begun again by a list, whose differences count as events.
+Watches that break are started again by a list, whose differences count as events.
 """
 import collections
 import contextlib
@@ -56,7 +56,7 @@ def label(item, name):
 
 
 def owner_of(pod):
-    """uid of the TrainingJob that controls the pod; None for strangers."""
+    """uid of the TrainingJob that controls the pod; None for foreign pods."""
     for each in pod["metadata"].get("ownerReferences", []):
         if each.get("controller") and each["kind"] == "TrainingJob" and each["apiVersion"].startswith(GROUP):
             return each["uid"]
@@ -76,7 +76,7 @@ def gated(pod):
 
 
 def pinned_to(pod):
-    """The node that a released member is let onto; None while it is gated, or for who is not pinned."""
+    """The node to which a member is released; None while it is gated, and for a pod that is not pinned."""
     if gated(pod):
         return None
     required = (pod["spec"].get("affinity", {}).get("nodeAffinity", {})
@@ -215,7 +215,7 @@ class _Feed(threading.Thread):
 
 
 class Invariants:
-    """kubeconfig: of somebody who may read everything. bound_seconds: how long a gang may be on its way;
+    """kubeconfig: of a user who may read everything. bound_seconds: how long a gang may be on its way;
     above the protocol's own deadline for one attempt."""
 
     def __init__(self, kubeconfig, bound_seconds=180, patience=120):
@@ -286,7 +286,7 @@ class Invariants:
         return [pod for pod in self.pods.values() if self._gang(pod) == uid]
 
     def catch_up(self):
-        """Waits until the watches have told of everything that there is now."""
+        """Waits until the watches have delivered everything that exists now."""
         for feed in self._feeds:
             newest = max(map(version_of, self._listed(feed)), default=0)
             self.wait(lambda feed=feed, newest=newest: feed.version >= newest, "the watches catch up")
@@ -303,8 +303,8 @@ class Invariants:
                 time.sleep(0.2)
 
     def settled(self, timeout=None):
-        """Waits until no gang is on its way: each is over, placed whole with all its members where its record
-        says, or has nothing; and every member's job exists."""
+        """Waits until no gang is on its way: each has ended, is placed as a whole with all its members on the nodes of
+        its record, or has nothing; and the job of every member exists."""
         self.catch_up()
         self.wait(lambda: not self._unsettled(), "all gangs are whole or have nothing", timeout)
 
@@ -338,8 +338,8 @@ class Invariants:
                                 *self.tail])
 
     def _gang(self, pod):
-        """uid of the TrainingJob whose member the pod is: an owner, labels and a name are not enough each by itself,
-        anybody can copy them into another namespace or under another name."""
+        """uid of the TrainingJob whose member the pod is: owner, labels and name are not enough each by itself, because
+        any client can copy them into another namespace or under another name."""
         uid = owner_of(pod)
         if uid not in self._homes:
             return uid
@@ -392,12 +392,12 @@ class Invariants:
             self.pods.pop(key_of(pod), None)
         else:
             self.pods[key_of(pod)] = pod
-            self._check_room(old, pod)
+            self._check_capacity(old, pod)
             self._check_doubles(pod)
         self._note_unsettled()
 
-    def _check_room(self, old, pod):
-        """Only what comes to a node is judged: a node that shrinks harms nobody."""
+    def _check_capacity(self, old, pod):
+        """Only pods that are added to a node are checked: a node that shrinks harms no pod."""
         for what, where in (("bound", node_of), ("bound or pinned members", lambda each: self._gang(each) and (
                 node_of(each) or pinned_to(each)))):
             node = where(pod)
@@ -431,7 +431,7 @@ class Invariants:
     # ---- what may be for a while
 
     def _unsettled(self):
-        """{what: words} of all that must come to an end."""
+        """{what: description} of all that must come to an end."""
         found = {}
         jobs = {uid_of(job): job for job in self.jobs.values()}
         groups = collections.defaultdict(list)

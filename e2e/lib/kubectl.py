@@ -12,7 +12,7 @@ class Kubectl:
         self._argv = [str(binary), f"--kubeconfig={kubeconfig}", f"--cache-dir={cache_dir}"]
 
     def __call__(self, *args, input=None, timeout=120):  # pylint: disable=redefined-builtin
-        """Returns stdout; input (text) goes to stdin. Raises E2EError with kubectl's own words."""
+        """Returns stdout; input (text) goes to stdin. Raises E2EError with kubectl's own message."""
         words = [str(arg) for arg in args]
         try:
             done = subprocess.run([*self._argv, *words], input=input, capture_output=True, text=True,

@@ -79,7 +79,7 @@ def is_healthy(item):
 
 
 def poll(done, timeout, late, watch=lambda text=None: None, pause=0.25):
-    """Calls done() until it is true, watch() in between; after timeout seconds fails with late()'s words."""
+    """Calls done() until it is true, watch() in between; after timeout seconds fails with late()'s message."""
     deadline, next_word = time.monotonic() + timeout, time.monotonic() + 5
     while not done():
         if time.monotonic() > deadline:
@@ -92,7 +92,7 @@ def poll(done, timeout, late, watch=lambda text=None: None, pause=0.25):
 
 
 def wait_ready(api, names, timeout, watch=lambda text=None: None):
-    """Waits until all named nodes are ready; calls watch() meanwhile, now and then with a word on it."""
+    """Waits until all named nodes are ready; calls watch() meanwhile, at times with the number of them."""
     names, waiting = set(names), set(names)
 
     def done():
@@ -107,7 +107,7 @@ def wait_ready(api, names, timeout, watch=lambda text=None: None):
 
 
 def crash(api, name):
-    """Ends the simulated kubelet of a node: its lease is no longer renewed, its pods answer to nobody."""
+    """Ends the simulated kubelet of a node: its lease is no longer renewed, and its pods do not answer."""
     _label(api, name, None)
 
 

@@ -1,9 +1,9 @@
-"""Secrets in what may be read by many: programs' logs, Events, ConfigMaps. Says where and of which kind, never what.
+"""Secrets in what may be read by many: programs' logs, Events, ConfigMaps. Reports where and of which kind, never the secret.
 
     for line, kind in leaks.find(path.read_bytes()): ...
     leaks.hide(text)                                     # the same text without them, for messages of the tests themselves
 
-Tokens and keys are known by their form. A secret that has none, such as a password, is not found.
+Tokens and keys are recognized by their form. A secret that has none, such as a password, is not found.
 """
 import base64
 import json

@@ -21,7 +21,7 @@ def gang(name, members, seconds):
 
 
 class _Stage:
-    """Who ran when: a gang from the moment when all its pods run until the last has ended."""
+    """When each gang ran: from the moment when all its pods run until the last has ended."""
 
     def __init__(self, members):
         self._members = members

@@ -1,4 +1,4 @@
-"""How soon a job that has to wait says why: from the request that creates it to the condition in a watch."""
+"""How soon a job that is pending reports why: from the request that creates it to the condition in a watch."""
 import time
 
 from .errors import E2EError

@@ -47,14 +47,14 @@ def claim(base=None):
 
 
 def state_home():
-    """Where clusters of this user live unless told otherwise; short-lived by nature."""
+    """The folder of the clusters of this user unless another one is given; short-lived by nature."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and os.path.isdir(runtime) and os.access(runtime, os.W_OK):
         return Path(runtime) / "trainyard"
     folder = Path(f"/tmp/trainyard-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        raise E2EError(f"{folder} belongs to somebody else: give --dir and set XDG_RUNTIME_DIR")
+        raise E2EError(f"{folder} belongs to another user: give --dir and set XDG_RUNTIME_DIR")
     return folder
 
 

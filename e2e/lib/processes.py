@@ -38,7 +38,7 @@ def spawn(argv, log, cwd, keep_open=(), extra_env=None):
 def spawn_entering(enter, where, argv, log):
     """Starts argv in other namespaces by the program enter (e2e/tools/node/enter.c); returns (pid, start ticks).
 
-    where: a pid whose namespaces are joined, or a network namespace's path. Nobody here is told how it ends.
+    where: a pid whose namespaces are joined, or a network namespace's path. Its exit status is not available here.
     """
     read, write = os.pipe()
     try:
@@ -83,7 +83,7 @@ def alive(pid, ticks):
 
 
 def exit_text(pid, ticks):
-    """How a dead process ended, as far as it can be known: only its parent is told."""
+    """How a dead process ended, as far as it is known: only its parent gets its status."""
     child = _children.get((pid, ticks))
     code = child.poll() if child else None
     if code is None:

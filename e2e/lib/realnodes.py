@@ -100,12 +100,12 @@ def _start_kubelet(cluster, node):
 
 
 def power_off(cluster, node):
-    """Ends a node at once, as pulling the plug does: nobody on it says a word."""
+    """Ends a node at once, as pulling the plug does, without any notice."""
     cluster.kill(f"node-{node}")
 
 
 def power_on(cluster, node):
-    """Starts a node anew that was ended; returns when it is ready and cluster DNS is whole again."""
+    """Starts a node again that was ended; returns when it is ready and cluster DNS is whole again."""
     realnode.forget(cluster, node)
     cluster.start(f"node-{node}")
     realnode.await_mounts(cluster, node)
@@ -124,8 +124,8 @@ def _wait_dns(cluster, node, watch=lambda text=None: None):
 
 def _heartbeat(item):
     """When a kubelet last said how its node is."""
-    told = [each["lastHeartbeatTime"] for each in item["status"]["conditions"] if each["type"] == "Ready"]
-    return datetime.datetime.fromisoformat(told[0].replace("Z", "+00:00"))
+    times = [each["lastHeartbeatTime"] for each in item["status"]["conditions"] if each["type"] == "Ready"]
+    return datetime.datetime.fromisoformat(times[0].replace("Z", "+00:00"))
 
 
 def _pods(cluster, path, node):

@@ -63,7 +63,7 @@ def _owners(query, paths, root):
                 owners.add(done.stdout.split(": ")[0].split(":")[0])
                 break
         else:
-            raise E2EError(f"no package owns {path}: what the image is made of cannot be told")
+            raise E2EError(f"no package owns {path}: the contents of the image are unknown")
     return owners
 
 

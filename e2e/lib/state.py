@@ -1,4 +1,4 @@
-"""D/cluster.json: what a cluster consists of, for whoever comes later (down, status, another test)."""
+"""D/cluster.json: the parts of a cluster, for later programs (down, status, another test)."""
 import fcntl
 import json
 import os

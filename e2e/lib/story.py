@@ -1,4 +1,4 @@
-"""Tells, line by line, what happens to training jobs while they are watched."""
+"""Prints, line by line, what happens to training jobs while they are watched."""
 import sys
 import threading
 import time
@@ -25,8 +25,8 @@ class Job:
         self.expected = obj["metadata"].get("annotations", {}).get(EXPECT)
         self.submitted = None
         self.phase = None
-        self.waits = None               # last word on why it waits, and when it was told
-        self.waits_told = 0.0
+        self.waits = None               # last reason and message of its wait, and when they were printed
+        self.waits_reported = 0.0
         self.waited_for = None          # last reason ever, for the summary
         self.running_since = None
         self.ended = None
@@ -56,8 +56,8 @@ class Story:
     def elapsed(self):
         return time.monotonic() - self._start
 
-    def tell(self, who, text, colour=None):
-        line = f"{self.elapsed():7.1f}s  {who:<19} {text}"
+    def report(self, subject, text, colour=None):
+        line = f"{self.elapsed():7.1f}s  {subject:<19} {text}"
         if self._colours and colour:
             line = f"\033[{colour}m{line}\033[0m"
         print(line, file=self._out, flush=True)
@@ -66,7 +66,7 @@ class Story:
         with self._lock:
             job = self.jobs[obj["metadata"]["name"]] = Job(obj)
             job.submitted = self.elapsed()
-            self.tell(job.name, f"submitted from {source}: {shape(obj['spec'])}", "1")
+            self.report(job.name, f"submitted from {source}: {shape(obj['spec'])}", "1")
 
     def on_job(self, kind, obj):
         with self._lock:
@@ -74,7 +74,7 @@ class Story:
             if job is None or job.ended is not None:
                 return
             if kind == "DELETED":
-                self.tell(job.name, "deleted", "31")
+                self.report(job.name, "deleted", "31")
                 return
             status = obj.get("status", {})
             self._refused(job, status)
@@ -105,7 +105,7 @@ class Story:
         if None not in nodes and len(nodes) >= job.least_pods:
             job.place = place(nodes, self._racks)
             together = self.elapsed() - job.first_pod
-            self.tell(job.name, f"placed: {len(nodes)} pod{'s' * (len(nodes) > 1)} on {job.place}"
+            self.report(job.name, f"placed: {len(nodes)} pod{'s' * (len(nodes) > 1)} on {job.place}"
                       + (f", all within {together:.1f} s" if len(nodes) > 1 else ""))
             job.first_pod = None
 
@@ -122,10 +122,10 @@ class Story:
         job.waited_for = reason
         if job.waits == (reason, message):
             return
-        if job.waits and job.waits[0] == reason and self.elapsed() - job.waits_told < _MESSAGE_SECONDS:
+        if job.waits and job.waits[0] == reason and self.elapsed() - job.waits_reported < _MESSAGE_SECONDS:
             return
-        job.waits, job.waits_told = (reason, message), self.elapsed()
-        self.tell(job.name, f"{verb} ({reason}): {message}", "33")
+        job.waits, job.waits_reported = (reason, message), self.elapsed()
+        self.report(job.name, f"{verb} ({reason}): {message}", "33")
 
     def _phase(self, job, status):
         text = job.phase
@@ -142,7 +142,7 @@ class Story:
         colour = _COLOURS.get(job.phase)
         if job.phase == "Failed" and job.as_expected():
             text, colour = text + ", as this example should", "32"
-        self.tell(job.name, text, colour)
+        self.report(job.name, text, colour)
 
     def summary(self):
         """A table of all jobs; True when every one ended as its example says."""

@@ -127,11 +127,11 @@ class Running:
             if not ready:
                 raise E2EError(f"{len(open_)} jobs are not at an end after {seconds} s")
             for server in ready:
-                told = server.recv(100)
-                if not told:
+                received = server.recv(100)
+                if not received:
                     raise E2EError("a server has gone before its end")
-                open_[server] += told
-                if told.endswith(b"\n"):
+                open_[server] += received
+                if received.endswith(b"\n"):
                     name, took = open_.pop(server).decode().split()
                     found[name] = float(took)
         return found

@@ -65,16 +65,16 @@ class PodApi:
             kind = "MODIFIED" if pod["metadata"]["name"] in self.pods else "ADDED"
             pod["metadata"]["resourceVersion"] = str(self.version)
             self.pods[pod["metadata"]["name"]] = pod
-            self.tell(kind, pod)
+            self.send_event(kind, pod)
 
     def remove(self, name):
         with self.lock:
             self.version += 1
             pod = self.pods.pop(name)
             pod["metadata"]["resourceVersion"] = str(self.version)
-            self.tell("DELETED", pod)
+            self.send_event("DELETED", pod)
 
-    def tell(self, kind, pod):
+    def send_event(self, kind, pod):
         event = {"type": kind, "object": json.loads(json.dumps(pod))}
         self.past.append((self.version, event))
         for each in self.watchers:

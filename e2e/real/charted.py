@@ -1,4 +1,4 @@
-"""What the cases of the chart share: a cluster of real nodes where Trainyard was installed as users install it."""
+"""The cases of the chart share this: a cluster of real nodes where Trainyard was installed as users install it."""
 import contextlib
 import os
 import threading
@@ -14,7 +14,7 @@ _kept = {}
 
 
 def up():
-    """A cluster with two real nodes of four GPUs, the chart installed, kube-scheduler told about the extender."""
+    """A cluster with two real nodes of four GPUs, the chart installed, kube-scheduler configured with the extender."""
     bare()
     release().install()
     release().wire_scheduler()
@@ -45,7 +45,7 @@ def down():
 
 
 def check_logs(cluster):
-    """Of pods that are there: with them their logs go, too."""
+    """Checks the logs of existing pods: a pod's logs are deleted with it."""
     found = leaks.in_pods(cluster, NAMESPACE)
     if found:
         raise AssertionError("\n".join(["secrets are logged:", *found]))
@@ -63,8 +63,8 @@ def job(name, script="sleep 1", replicas=2, gpus=4, **spec):
     return body
 
 
-def stranger(name):
-    """A pod with a GPU that belongs to nobody: kube-scheduler asks the extender about it."""
+def foreign_pod(name):
+    """A foreign pod with a GPU: kube-scheduler asks the extender about it."""
     return pods.pod(name, "exec sleep 3600", main={"resources": {"limits": {GPU: 1}}})
 
 
@@ -94,7 +94,8 @@ def await_rollout(program):
 
 @contextlib.contextmanager
 def load(namespace):
-    """Pods with a GPU come and go all the time, one after the other; yields a function that says how many were bound."""
+    """Creates pods with a GPU one after the other, each of which ends; yields a function that returns how many were
+    bound."""
     over, state = threading.Event(), {"bound": 0, "error": None}
 
     def run():
@@ -102,7 +103,7 @@ def load(namespace):
             with support.watch_pods(namespace) as seen:
                 while not over.is_set():
                     name = f"load{state['bound']}"
-                    pods.create(namespace, stranger(name))
+                    pods.create(namespace, foreign_pod(name))
                     seen.wait(lambda all_, name=name: support.node_of(all_.get((namespace, name), {"spec": {}})),
                               f"{name} is bound")
                     state["bound"] += 1

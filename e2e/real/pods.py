@@ -1,4 +1,4 @@
-"""What the cases of this folder share: pods of busybox on real nodes, and what is seen of them from outside."""
+"""The cases of this folder share this: pods of busybox on real nodes, and their state as seen from outside."""
 import support
 from lib.images import BUSYBOX
 from support import given, kubectl
@@ -19,7 +19,7 @@ def pod(name, script="exec sleep 3600", node=None, labels=None, main=None, **spe
 
 
 def server(name, node, **options):
-    """A pod that answers its own name at http://NAME:8080/name, and is ready once it does."""
+    """A pod that answers with its own name at http://NAME:8080/name, and is ready once it does."""
     script = "mkdir /www; hostname >/www/name; exec httpd -f -p 8080 -h /www"
     probe = {"httpGet": {"path": "/name", "port": 8080}, "periodSeconds": 1}
     return pod(name, script, node, main={"readinessProbe": probe}, **options)
@@ -69,11 +69,11 @@ def wait_pods(pods, namespace, names, test, what):
 GREEDY = "tail /dev/zero; code=$?; while [ ! -e /go ]; do sleep 0.1; done; exit $code"
 
 
-def let_go(pod):
-    """Ends a GREEDY container when its node knows why the child was killed.
+def end_greedy(pod):
+    """Ends a GREEDY container when its node has recorded why the child was killed.
 
-    A container that ends at once may do so before the news of the kill, which comes by another way, has arrived:
-    then it says Error.
+    A container that ends at once may do so before the record of the kill, which takes another way, has arrived:
+    then its reason is Error.
     """
     container = main_status(pod)["containerID"].rpartition("/")[2]
     log = given().log(f"containerd-{pod['spec']['nodeName']}")

@@ -1,5 +1,6 @@
 """The agents as the chart installs them, on real nodes with an uplink each: jobs whose parameter servers share one are
-ordered there while they do, and nowhere else; killed agents and foreign changes are made good; nothing is left."""
+ordered there while they do, and nowhere else; killed agents and foreign changes are repaired; nothing is left.
+"""
 import contextlib
 import os
 import re
@@ -62,7 +63,7 @@ def metric(node, name):
 
 
 def agent_on(node):
-    """What the kubelet says of the agent's container."""
+    """The kubelet's status of the agent's container."""
     found = given().json("get", "pods", "-n", AGENTS, "--field-selector", f"spec.nodeName={node}")["items"]
     return found[0]["status"]["containerStatuses"][0]
 
@@ -113,7 +114,7 @@ class Agents(support.Case):
         support.await_value(lambda: disciplines(first),
                             lambda text: "htb" not in text, "nothing is left where no jobs share the uplink")
 
-    def test_a_killed_agents_successor_goes_on(self):
+    def test_a_killed_agents_successor_continues(self):
         node = given().real_nodes[1]
         with jobs_that_share(self.namespace, node) as (running, _):
             before = addresses(node)
@@ -126,7 +127,7 @@ class Agents(support.Case):
             running.await_ends()
         self.all_succeed()
 
-    def test_a_support_bundle_has_what_they_say(self):
+    def test_a_support_bundle_has_their_logs(self):
         path = given().dir / "bundle.tar"
         done = support.run([support.program("trainyard"), "support-bundle", f"--file={path}"],
                            environment={"KUBECONFIG": str(given().kubeconfig)})
@@ -136,7 +137,7 @@ class Agents(support.Case):
         for item in support.core().list_namespaced_pod(AGENTS).items:
             self.assertIn(f"trainyard-support/logs/{item.metadata.name}.log", logs)
 
-    def test_what_others_change_is_made_good(self):
+    def test_what_others_change_is_repaired(self):
         node = given().real_nodes[2]
         with jobs_that_share(self.namespace, node) as (running, servers):
             handle = addresses(node)[servers["job1"]]
@@ -156,7 +157,7 @@ class Agents(support.Case):
 
 
 class Uninstalled(unittest.TestCase):
-    def test_uninstalling_takes_away_what_agents_made(self):
+    def test_uninstalling_removes_what_agents_made(self):
         node = given().real_nodes[0]
         # With the pods their logs go.
         self.assertTrue(leaks.logs_of_pods(given(), AGENTS))

@@ -1,5 +1,6 @@
-"""The certificates between kube-scheduler and the extender: who has none is refused, and they are renewed under load
-without one scheduling attempt that fails."""
+"""The certificates between kube-scheduler and the extender: a client without one is refused, and they are renewed under load
+without one scheduling attempt that fails.
+"""
 import hashlib
 import socket
 import ssl
@@ -20,7 +21,7 @@ _RENEWAL_SECONDS = 240
 
 
 def connect(certificate=None, key=None, authority=None):
-    """A TLS connection to the extender's Service; reads, so that the server's verdict on us is known."""
+    """A TLS connection to the extender's Service; reads, so that the server's verdict is known."""
     folder = charted.release().scheduler_folder
     context = ssl.create_default_context(cafile=authority or folder / "ca.crt")
     if certificate:
@@ -48,7 +49,7 @@ def data(which):
 
 
 class Refused(unittest.TestCase):
-    def test_the_right_certificate_is_let_in(self):
+    def test_the_right_certificate_is_accepted(self):
         served()
 
     def test_no_certificate(self):
@@ -60,7 +61,7 @@ class Refused(unittest.TestCase):
         with self.assertRaises((ssl.SSLError, ConnectionError)):
             connect(given().pki / "admin.crt", given().pki / "admin.key")
 
-    def test_a_certificate_that_says_the_right_name(self):
+    def test_a_certificate_with_only_the_right_name(self):
         folder = given().dir / "forged"
         pki.create(folder)
         with self.assertRaises((ssl.SSLError, ConnectionError)):
@@ -79,11 +80,11 @@ class Renewed(support.Case):
             self.renew_the_client(bound)
             self.assertEqual(failed, charted.attempts().get("error", 0), "scheduling attempts that failed")
             self.renew_the_authority(bound)
-            # Counted since kube-scheduler was started anew.
+            # Counted since kube-scheduler was restarted.
             self.assertEqual(0, charted.attempts().get("error", 0), "scheduling attempts that failed")
 
     def renew_the_server(self, bound):
-        """The Secret changes, then what the running extenders show: no pod was started anew."""
+        """The Secret changes, then what the running extenders present: no pod restarted."""
         before, uids = served(), self.uids()
         renew("tls")
         # Both replicas: no connection meets the old one any more.
@@ -93,7 +94,8 @@ class Renewed(support.Case):
         self.some_more(bound)
 
     def renew_the_client(self, bound):
-        """The administrator copies it; kube-scheduler shows it on its next connection, which the restart makes it open."""
+        """The administrator copies it; kube-scheduler presents it on its next connection, which the restart makes it
+        open."""
         before = data("client")["tls.crt"]
         renew("client")
         support.await_value(lambda: data("client")["tls.crt"], lambda text: text != before,
@@ -104,7 +106,7 @@ class Renewed(support.Case):
         self.some_more(bound)
 
     def renew_the_authority(self, bound):
-        """The next one is trusted from now on, the old one signs still."""
+        """The next one is trusted from now on, the old one still signs."""
         signed = data("ca")["ca.crt"]
         renew("ca")
         support.await_value(lambda: data("ca"), lambda found: "next.crt" in found, "there is a next authority",
@@ -121,4 +123,4 @@ class Renewed(support.Case):
 
     def some_more(self, bound):
         begun = bound()
-        support.await_value(bound, lambda count: count >= begun + 5, "strangers are bound")
+        support.await_value(bound, lambda count: count >= begun + 5, "foreign pods are bound")

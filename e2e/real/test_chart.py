@@ -1,5 +1,6 @@
 """Trainyard installed by its chart: operator and extender as pods, kube-scheduler reaching the extender through its
-Service; jobs go on while it is upgraded, rolled back and killed; uninstalled, it leaves nothing."""
+Service; jobs continue while it is upgraded, rolled back and killed; uninstalled, it leaves nothing.
+"""
 import json
 import os
 import unittest
@@ -69,17 +70,17 @@ class Installed(support.Case):
         self.assertIn("forbidden", kubectl("logs", "-n", self.namespace, "others"))
 
     def test_kube_scheduler_asks_through_the_service(self):
-        """A stranger is kept off the GPUs that a running gang has; so the extender was asked, and answered."""
+        """A foreign pod does not get the GPUs of a running gang; so the extender was asked, and answered."""
         before = charted.attempts()
         with charted.load(self.namespace) as bound:
-            support.await_value(bound, lambda count: count >= 5, "strangers are bound")
+            support.await_value(bound, lambda count: count >= 5, "foreign pods are bound")
         after = charted.attempts()
         self.assertEqual(before.get("error", 0), after.get("error", 0))
         self.assertIn(f"https://{charted.release().service_address()}:443/",
                       (given().dir / "kube-scheduler.yaml").read_text())
 
     def test_an_upgrade_and_a_rollback_lose_nothing(self):
-        """Jobs come all the time, each placed whole; both programs' pods are replaced twice meanwhile."""
+        """Jobs are created all the time, each placed as a whole; both programs' pods are replaced twice meanwhile."""
         failed = attempts_that_failed()
         names = [f"gang{number}" for number in range(12)]
         with support.watch_pods(self.namespace) as seen, support.watch_jobs(self.namespace) as jobs:
@@ -108,7 +109,7 @@ class Installed(support.Case):
         self.assertEqual(failed, attempts_that_failed(), "scheduling attempts that failed")
 
     def test_killed_as_pods_while_a_gang_is_placed(self):
-        """Attempts fail while no extender answers; they are made again, and nothing is lost or done twice."""
+        """Attempts fail while no extender answers; they are repeated, and nothing is lost or done twice."""
         with support.watch_jobs(self.namespace) as jobs:
             for number in range(3):
                 name = f"survivor{number}"
@@ -123,7 +124,7 @@ class Installed(support.Case):
 
 class Uninstalled(unittest.TestCase):
     def test_uninstalling_leaves_nothing(self):
-        """Of a gang that runs meanwhile neither."""
+        """Nothing is left of a gang that runs meanwhile either."""
         self.assertTrue(leaks.logs_of_pods(given(), NAMESPACE))
         charted.check_logs(given())
         space = "left-behind"
@@ -133,7 +134,7 @@ class Uninstalled(unittest.TestCase):
             wait_phase(jobs, space, "running", "Running")
         charted.release().uninstall()
         self.assertEqual([], given().json("get", "pods", "-n", space)["items"])
-        # helm waits for the Deployments; their pods have some seconds to say good-bye.
+        # helm waits for the Deployments; their pods have some seconds to terminate.
         with support.watch_pods(NAMESPACE) as seen:
             seen.wait(lambda all_: not all_, "the programs' pods are gone")
         kinds = kubectl("api-resources", "--verbs=list", "-o", "name").split()

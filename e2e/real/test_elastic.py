@@ -37,7 +37,7 @@ class Elastic(support.Case):
         support.core().create_namespaced_config_map(self.namespace, {"metadata": {"name": "code"}, "data": code})
 
     def start(self, name, mode, program):
-        """A job of two members of one GPU, which may have four."""
+        """A job of two members of one GPU each, with at most four members."""
         body = support.job(name, replicas=2, gpus=1, checkpoint={"mode": mode, "gracePeriodSeconds": 20},
                            elastic={"role": "worker", "replicas": 2, "minReplicas": 2, "maxReplicas": 4})
         spec = body["spec"]["roles"][0]["template"]["spec"]
@@ -51,12 +51,12 @@ class Elastic(support.Case):
         support.create_job(self.namespace, body)
         wait_phase(self.jobs, self.namespace, name, "Running", timeout=TRAINING_SECONDS)
 
-    def said(self, name):
+    def reports(self, name):
         log = kubectl("logs", "-n", self.namespace, f"{name}-worker-0")
         return [json.loads(line[len(MARKER):]) for line in log.splitlines() if line.startswith(MARKER)]
 
     def wait_trains_with(self, name, replicas):
-        """Follows the log until the newest step was made with so many."""
+        """Follows the log until the newest step was made with so many members."""
         given = support.given()
         argv = [given.tools["kubectl"], f"--kubeconfig={given.kubeconfig}", "logs", "-f", "--tail=1", "-n", self.namespace,
                 f"{name}-worker-0"]
@@ -88,7 +88,7 @@ class Elastic(support.Case):
         # The same two pods all the time.
         for key, uid in before.items():
             self.assertEqual(self.pods.objects[key if isinstance(key, tuple) else (self.namespace, key)]["metadata"]["uid"], uid)
-        said = self.said(name)
+        said = self.reports(name)
         steps = [each["step"] for each in said]
         self.assertEqual(steps, sorted(steps))
         self.assertEqual(steps[-1], STEPS)

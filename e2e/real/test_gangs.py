@@ -22,7 +22,7 @@ else until echo "hello from $RANK" | nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; d
 
 
 # A program that runs until its end is requested, and reports that.
-WORK = "trap 'echo told to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
+WORK = "trap 'echo asked to end; exit 143' TERM; echo working; while :; do sleep 0.1; done"
 
 # Saves its state when it is asked to over HTTP, which takes a second; records each request in a file, with its time.
 ASKED = r"""
@@ -30,13 +30,13 @@ mkdir -p /www/cgi-bin
 printf '#!/bin/sh\nsleep 1; echo saved >>/state/%s; printf "Content-Type: text/plain\\n\\nyes\\n"\n' $RANK >/www/cgi-bin/save
 chmod +x /www/cgi-bin/save
 httpd -p 8080 -h /www
-trap 'echo told to end >>/state/$RANK; exit 143' TERM
+trap 'echo asked to end >>/state/$RANK; exit 143' TERM
 while :; do sleep 0.1; done
 """
 
 
-def told(job):
-    """The job, if it says that an image keeps it from running."""
+def waits_for_image(job):
+    """The job, if it reports that an image keeps it from running."""
     running = support.condition(job, "Running")
     return running and "on node real0 waits: ErrImageNeverPull" in running["message"] and job
 
@@ -69,7 +69,7 @@ class Gangs(GangCase):
                                    "found my mate", f"hello from {1 - rank}"])
 
     def test_a_failing_program_ends_its_gang(self):
-        """The other member is told to end; the job says who failed, how."""
+        """The other member is terminated; the job reports which member failed, and how."""
         script = "trap 'exit 143' TERM; [ $RANK = 1 ] && exit 3; while :; do sleep 0.1; done"
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("fails", script, failure={"maxRestarts": 0}))
@@ -84,7 +84,7 @@ class Gangs(GangCase):
 
 class Checkpoints(GangCase):
     def test_asked_over_http(self):
-        """Each member is asked for its state, answers when it has saved it, and is told to end only then."""
+        """Each member is asked for its state, answers when it has saved it, and is terminated only then."""
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         body = self.job("asked", ASKED, main={"volumeMounts": [{"name": "state", "mountPath": "/state"}]},
                         checkpoint={"mode": "HTTP", "gracePeriodSeconds": 20, "http": {"port": 8080, "path": "/cgi-bin/save"}})
@@ -107,17 +107,17 @@ class Failures(GangCase):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, body)
             self.wait_all(seen, "greedy", pods.ready, "both run")
-            pods.let_go(seen.objects[(self.namespace, "greedy-worker-1")])
+            pods.end_greedy(seen.objects[(self.namespace, "greedy-worker-1")])
             job = wait_phase(jobs, self.namespace, "greedy", "Failed")
         self.assertIn("exit code 137 (OOMKilled)", support.condition(job, "Failed")["message"])
 
     def test_an_image_that_no_node_has(self):
-        """The gang holds its places and does not run; who takes the job away gets them back."""
+        """The gang holds its nodes and does not run; deleting the job frees them."""
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("absent", WORK, main={"image": "docker.io/local/absent:1"}))
             self.wait_all(seen, "absent", lambda item: pods.main_state(item).get("waiting", {}).get("reason")
                           == "ErrImageNeverPull", "both wait for their image")
-            job = jobs.wait(lambda all_: told(all_[(self.namespace, "absent")]), "the job says what it waits for")
+            job = jobs.wait(lambda all_: waits_for_image(all_[(self.namespace, "absent")]), "the job reports what it waits for")
             self.assertEqual((support.phase(job), job["status"]["ready"]), ("Starting", "0/2"))
             support.delete_job(self.namespace, "absent")
             seen.wait(lambda all_: not all_, "its pods are gone")
@@ -125,7 +125,7 @@ class Failures(GangCase):
             wait_phase(jobs, self.namespace, "next", "Succeeded")
 
     def test_a_pre_stop_hook_that_hangs(self):
-        """The grace period ends it; no sooner does anybody get the places."""
+        """The grace period ends it; no other gang gets the nodes sooner."""
         hook = {"preStop": {"exec": {"command": ["sleep", "3600"]}}}
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             support.create_job(self.namespace, self.job("hangs", WORK, main={"lifecycle": hook}))
@@ -149,10 +149,10 @@ class Failures(GangCase):
         self.wait_all(seen, name, pods.ready, "both work")
         return {item["metadata"]["uid"] for item in members(seen.objects, name).values()}
 
-    def wait_anew(self, jobs, seen, name, old):
-        """Waits until the whole gang is at work again, in new pods; returns how the old ones ended."""
+    def wait_restarted(self, jobs, seen, name, old):
+        """Waits until the whole gang works again, in new pods; returns how the old ones ended."""
         self.wait_all(seen, name, lambda item: pods.ready(item) and item["metadata"]["uid"] not in old,
-                      "both work anew")
+                      "both work again")
         wait_phase(jobs, self.namespace, name, "Running")
         for pod in members(seen.objects, name):
             self.assertEqual(kubectl("logs", "-n", self.namespace, pod), "working\n")
@@ -164,7 +164,7 @@ class Failures(GangCase):
                                    for item in all_.values()), f"the member on {node} is evicted")
 
     def test_a_kubelet_stopped_under_a_running_gang(self):
-        """Its member is evicted and lost, the gang starts anew as a whole, once the old processes have ended."""
+        """Its member is evicted and lost; the whole gang restarts once the old processes have ended."""
         first, second = given().real_nodes[:2]
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as seen:
             old = self.start_working(jobs, seen, "cut")
@@ -173,8 +173,8 @@ class Failures(GangCase):
                 self.wait_evicted(seen, second)
             finally:
                 given().kill(f"kubelet-{second}", signal.SIGCONT)
-            codes = self.wait_anew(jobs, seen, "cut", old)
-        self.assertEqual(codes, {first: 143, second: 143}, "the old processes were told to end")
+            codes = self.wait_restarted(jobs, seen, "cut", old)
+        self.assertEqual(codes, {first: 143, second: 143}, "the old processes were terminated")
 
     def test_a_node_switched_off_under_a_running_gang(self):
         first, second = given().real_nodes[:2]
@@ -185,5 +185,5 @@ class Failures(GangCase):
                 self.wait_evicted(seen, second)
             finally:
                 given().power_on(second)
-            codes = self.wait_anew(jobs, seen, "dark", old)
-        self.assertEqual(codes[first], 143, "who could be told to end was told")
+            codes = self.wait_restarted(jobs, seen, "dark", old)
+        self.assertEqual(codes[first], 143, "the reachable member was terminated")

@@ -1,4 +1,4 @@
-"""tools/image: the same folders give the same bytes, whatever run, folder, owner or mask."""
+"""tools/image: the same folders give the same bytes in any run, folder, owner or mask."""
 import json
 import os
 import subprocess
@@ -67,7 +67,7 @@ class Images(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
-    """tools/images: one image a program, what it is made of, and the chart's values that name it."""
+    """tools/images: one image for each program, its contents, and the chart's values that name it."""
 
     def test_what_they_are_made_of(self):
         built = os.environ.get("TRAINYARD_E2E_BIN") or str(TOOL.parents[1] / "build" / "release")

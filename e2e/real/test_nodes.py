@@ -1,4 +1,4 @@
-"""Real nodes beside simulated ones: who plays which, a kubelet that stops, one that starts anew."""
+"""Real nodes beside simulated ones: which programs run them, a kubelet that is paused, one that restarts."""
 import signal
 
 import pods
@@ -34,7 +34,7 @@ class Nodes(support.Case):
             pods.wait_pods(seen, self.namespace, ["played"], pods.ready, "ready on a simulated node")
 
     def test_each_node_has_its_own_credentials(self):
-        """A kubelet may write about itself and about nobody else."""
+        """A kubelet may write about itself and about no other node."""
         first, second = given().real_nodes[:2]
         for target, allowed in ((first, True), (second, False)):
             run = given().on_node(first, "sh", "-c",
@@ -43,9 +43,9 @@ class Nodes(support.Case):
             self.assertEqual("annotated" in run, allowed, run)
 
     def test_a_stopped_kubelet(self):
-        """Its node is not ready, its containers run on; when it goes on, the node is ready again."""
+        """Its node is not ready, its containers run on; when it continues, the node is ready again."""
         node = given().real_nodes[1]
-        # Stays where it is whatever becomes of the node.
+        # Stays where it is in any state of the node.
         pods.create(self.namespace, pods.server("stays", node, tolerations=[{"operator": "Exists"}]))
         with support.watch_pods(self.namespace) as seen:
             pods.wait_pods(seen, self.namespace, ["stays"], pods.ready, "ready")

@@ -1,5 +1,6 @@
-"""What the pages tell a new user to type, typed: images, install, kube-scheduler's stanza, the first job, console, upgrade,
-uninstall. Only what a page leaves to the reader is put in its place, and each such thing is named here."""
+"""The commands that the pages give a new user, typed: images, install, kube-scheduler's stanza, the first job, console,
+upgrade, uninstall. Only what a page leaves to the reader is replaced, and each such replacement is named here.
+"""
 import json
 import os
 import re
@@ -43,7 +44,7 @@ def blocks(page, heading, language="sh"):
 
 
 def without(text, pattern):
-    """The block without the lines that somebody else does here; the pattern has to be in it."""
+    """The block without the lines that another step does here; the pattern has to be in it."""
     left, count = re.subn(pattern, "", text, flags=re.S | re.M)
     if not count:
         raise AssertionError(f"nothing in this block is {pattern}:\n{text}")
@@ -93,7 +94,7 @@ class Pages(support.Case):
         self.type(f"helm install{installing.rstrip()} --set extender.service.clusterIP={address}")
         for program in (support.OPERATOR, support.EXTENDER):
             charted.await_rollout(program)
-        self.tell_kube_scheduler()
+        self.configure_kube_scheduler()
         self.type(without(first[1], r"^make install.*\n"))
         self.type("kubectl create namespace ml")
         job = blocks("README.md", "A first job", "yaml")[0]
@@ -117,8 +118,9 @@ class Pages(support.Case):
         ociimage.write(archive, TRAIN, [tree], ociimage.Config(cmd=["torchrun"]))
         given().load_image(archive)
 
-    def tell_kube_scheduler(self):
-        """docs/install.md, on the machine of kube-scheduler; its folder is where this cluster's one reads."""
+    def configure_kube_scheduler(self):
+        """docs/install.md, on the machine of kube-scheduler; its folder is the one that this cluster's kube-scheduler
+        reads."""
         text = blocks("docs/install.md", "A kube-scheduler of yours")[0]
         folder = charted.release().scheduler_folder
         self.assertIn("/etc/kubernetes/trainyard", text)
@@ -140,9 +142,9 @@ class Pages(support.Case):
         with subprocess.Popen([*words[:-1], f":{words[-1]}"], env=self.environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True) as process:
             try:
-                told = process.stdout.readline()
-                self.assertIn("Forwarding from 127.0.0.1:", told)
-                page = f"http://{told.split()[2]}/"
+                line = process.stdout.readline()
+                self.assertIn("Forwarding from 127.0.0.1:", line)
+                page = f"http://{line.split()[2]}/"
                 with urllib.request.urlopen(page, timeout=20) as answer:
                     self.assertIn("Trainyard", answer.read().decode())
                 token = blocks("docs/console.md", "Turn it on and open it")[1]

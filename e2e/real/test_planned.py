@@ -1,4 +1,5 @@
-"""A job with plan.mode Auto on real nodes: parameter servers and workers, as many and where status.plan says, train."""
+"""A job with plan.mode Auto on real nodes: parameter servers and workers train, as many and on the nodes that
+status.plan states."""
 import json
 import re
 
@@ -60,7 +61,7 @@ class Planned(support.Case):
         support.given().load_image(trainimage.archive(Progress()))
 
     def body(self):
-        """Of whole nodes' workers at most two; all else is left to the plan."""
+        """At most two workers of whole nodes; all else is left to the plan."""
         gpus = support.given().options["gpus"]
         job = support.job("planned", replicas=1, gpus=gpus, plan={
             "mode": "Auto", "maxGPUs": 2 * gpus,

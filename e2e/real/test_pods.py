@@ -33,7 +33,7 @@ class PodCase(support.Case):
 
 
     def may_fetch(self, name, url):
-        """The same, or why not."""
+        """The same, or the reason of the failure."""
         try:
             return self.fetch(name, url)
         except E2EError as error:
@@ -69,7 +69,7 @@ class Network(PodCase):
                                 f"this machine reaches {name}")
 
     def test_the_api_server_from_a_pod(self):
-        """By the Service `kubernetes` and the pod's ServiceAccount token, with nothing told to the client."""
+        """By the Service `kubernetes` and the pod's ServiceAccount token, without any configuration of the client."""
         program = str(given().tools["kubectl"])
         body = pods.pod("client", "exec /kubectl auth whoami -o json",
                         main={"volumeMounts": [{"name": "kubectl", "mountPath": "/kubectl"}]},
@@ -83,7 +83,7 @@ class Network(PodCase):
         with self.assertRaisesRegex(Exception, "bad address"):
             self.fetch("a", "http://nobody:8080/name")
 
-    def test_the_traffic_of_pods_passes_the_links_of_their_nodes(self):
+    def test_the_traffic_of_pods_uses_the_links_of_their_nodes(self):
         """So a node's NIC can be shaped: 8 MB from a pod to one on another node are counted on both uplinks."""
         self.start_pair()
         first, second = given().real_nodes[:2]
@@ -123,12 +123,12 @@ class Life(PodCase):
             codes = {pods.ended(item)["exitCode"] for _, item in seen.events if pods.ended(item)}
         self.assertEqual(codes, {143})
 
-    def test_who_takes_too_much_memory_is_killed(self):
+    def test_a_container_that_exceeds_its_memory_is_killed(self):
         pods.create(self.namespace, pods.pod("greedy", pods.GREEDY,
                                              main={"resources": {"limits": {"memory": "32Mi"}}}))
         with support.watch_pods(self.namespace) as seen:
             pods.wait_pods(seen, self.namespace, ["greedy"], pods.ready, "runs")
-            pods.let_go(seen.objects[(self.namespace, "greedy")])
+            pods.end_greedy(seen.objects[(self.namespace, "greedy")])
             end, = pods.wait_pods(seen, self.namespace, ["greedy"], pods.ended, "ended")
         self.assertEqual((end["exitCode"], end["reason"]), (137, "OOMKilled"))
 
@@ -146,7 +146,7 @@ class Life(PodCase):
 
 
 def from_here(url):
-    """What this machine gets, or why not."""
+    """What this machine gets, or the reason of the failure."""
     status, text = fetch(url)
     return text.strip() if status == 200 else f"{status} {text}"
 

@@ -26,7 +26,7 @@ def setUpModule():
 
 
 class SecondScheduler(support.Case):
-    def test_it_binds_jobs_and_whoever_names_it(self):
+    def test_it_binds_jobs_and_other_pods_that_name_it(self):
         with support.watch_pods(self.namespace) as seen, support.watch_jobs(self.namespace) as jobs:
             support.create_job(self.namespace, charted.job("first"))
             wait_phase(jobs, self.namespace, "first", "Succeeded")
@@ -35,16 +35,16 @@ class SecondScheduler(support.Case):
                      if item["spec"].get("nodeName")}
             self.assertEqual(set(given().real_nodes), set(bound.values()))
 
-            stranger = charted.stranger("stranger")
-            stranger["spec"]["schedulerName"] = NAME
-            support.core().create_namespaced_pod(self.namespace, stranger)
-            seen.wait(lambda all_: support.node_of(all_.get((self.namespace, "stranger"), {"spec": {}})),
-                      "the stranger is bound")
+            foreign = charted.foreign_pod("foreign")
+            foreign["spec"]["schedulerName"] = NAME
+            support.core().create_namespaced_pod(self.namespace, foreign)
+            seen.wait(lambda all_: support.node_of(all_.get((self.namespace, "foreign"), {"spec": {}})),
+                      "the foreign pod is bound")
         said = given().kubectl("logs", "-n", NAMESPACE, f"deployment/{NAME}")
         self.assertNotIn("forbidden", said, "what the second scheduler may not do")
 
-    def test_nobody_else_was_asked(self):
-        """The cluster's own scheduler knows no extender, and none of these pods is its business."""
+    def test_the_other_scheduler_was_not_asked(self):
+        """The cluster's own scheduler has no extender, and none of these pods names it."""
         self.assertNotIn("extenders", (given().dir / "kube-scheduler.yaml").read_text())
         self.assertEqual({}, {key: value for key, value in charted.attempts().items() if key == "error" and value})
         leases = kubectl("get", "leases", "-n", NAMESPACE, "-o", "name").split()

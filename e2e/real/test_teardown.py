@@ -1,4 +1,4 @@
-"""`e2e/cluster down` leaves nothing, however the cluster was before. The clusters here are this file's own."""
+"""`e2e/cluster down` leaves nothing, in any state of the cluster. The clusters here are this file's own."""
 import json
 import os
 import re
@@ -83,7 +83,7 @@ class Teardown(unittest.TestCase):
         self.check_nothing_left(name)
 
     def test_down_after_a_crash(self):
-        """Whoever ended without a word: control plane, kubelet and containerd, not the containers."""
+        """Control plane, kubelet and containerd ended without notice, the containers did not."""
         cluster = self.up()
         for name, record in cluster.processes().items():
             if not name.startswith("node-"):
@@ -106,7 +106,7 @@ class Teardown(unittest.TestCase):
 
 
 def mine(trace, name):
-    """False for what belongs to a cluster of another number: such may come and go meanwhile."""
+    """False for what belongs to a cluster of another number, which may change meanwhile."""
     other = re.search(r"\bty\d+\b", trace)
     return not other or other.group() == name
 

@@ -1,4 +1,4 @@
-"""A training that is one: PyTorch's processes on two nodes find each other, average their gradients, and learn."""
+"""A real training: PyTorch's processes on two nodes find each other, average their gradients, and learn."""
 import re
 
 import pods

@@ -42,7 +42,7 @@ class Members:
         self.folder, self.steps, self.port = Path(folder), steps, free_port()
         self.lines, self.seen, self.running, self.generation = queue.Queue(), [], {}, 0
 
-    def tell(self, index, size):
+    def write_membership(self, index, size):
         """Replaces one member's file."""
         file = self.folder / f"member-{index}"
         fresh = file.with_suffix(".new")
@@ -50,17 +50,17 @@ class Members:
         os.replace(fresh, file)
 
     def resize(self, size):
-        """As the operator does it: joiners are born with the new size, then those that run are told."""
+        """As the operator does it: new members start with the new size, then the running ones are notified."""
         self.generation += 1
         old = sorted(self.running)
         for index in range(size):
             if index not in self.running:
                 self.start(index, size)
         for index in old:
-            self.tell(index, size)
+            self.write_membership(index, size)
 
     def start(self, index, size):
-        self.tell(index, size)
+        self.write_membership(index, size)
         env = {**os.environ, "TRAINYARD_MEMBERSHIP": str(self.folder / f"member-{index}"), "TRAINYARD_ROLE": "worker",
                "TRAINYARD_INDEX": str(index), "TRAINYARD_RANK": str(index), "TRAINYARD_SIZE": str(size),
                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(self.port), "GLOO_SOCKET_IFNAME": "lo",
@@ -87,7 +87,7 @@ class Members:
             self.seen.append((index, line))
             if wanted(index, line):
                 return line
-        raise AssertionError(f"{what} did not come; the last that was said:\n" + "\n".join(map(str, self.seen[-60:])))
+        raise AssertionError(f"{what} did not appear; the last lines:\n" + "\n".join(map(str, self.seen[-60:])))
 
     def until_size(self, size):
         return self.until(lambda _, line: re.match(rf"step \d+ rank 0 of {size} ", line), f"{size} members")
@@ -166,14 +166,14 @@ class Elastic(unittest.TestCase):
         self.assertEqual([step for step, *_ in job.steps_of(0)], list(range(600)))
         self.assertEqual(job.steps_of(1)[-1][3], job.steps_of(0)[-1][3])
 
-    def test_a_stop_of_rank_0_alone_is_no_success_of_the_others(self):
+    def test_sigterm_of_rank_0_alone_is_no_success_of_the_others(self):
         job = self.job(steps=10_000)
         job.resize(2)
         job.until(lambda _, line: line.startswith("step 30 rank 1"), "step 30")
         job.running[0].send_signal(signal.SIGTERM)
         self.assertEqual([job.ended(index) for index in (0, 1)], [143, 143])
 
-    def test_a_stop_writes_a_checkpoint_and_the_next_start_goes_on_from_it(self):
+    def test_sigterm_writes_a_checkpoint_and_the_next_start_continues_from_it(self):
         job = self.job(steps=10_000)
         job.resize(2)
         job.until(lambda _, line: line.startswith("step 30 rank 1"), "step 30")
@@ -190,7 +190,7 @@ class Elastic(unittest.TestCase):
 
 
 class Launched(unittest.TestCase):
-    """The same under trainyard-launch, of a training that knows nothing of sizes but saves on SIGTERM."""
+    """The same under trainyard-launch, with a training that ignores sizes but saves on SIGTERM."""
 
     def test_grows_from_two_to_four_and_shrinks_to_two(self):
         steps = 2000
@@ -208,8 +208,8 @@ class Launched(unittest.TestCase):
         self.assertEqual([job.ended(3), job.ended(2)], [0, 0])
         self.assertEqual([job.ended(1), job.ended(0)], [0, 0])
         marker = "trainyard-progress: "
-        said = [json.loads(line[len(marker):]) for who, line in job.seen if who == 0 and line.startswith(marker)]
-        saved = [int(line.split()[-1]) for who, line in job.seen if who == 0 and line.startswith("saved at step")]
+        said = [json.loads(line[len(marker):]) for member, line in job.seen if member == 0 and line.startswith(marker)]
+        saved = [int(line.split()[-1]) for member, line in job.seen if member == 0 and line.startswith("saved at step")]
         self.assertEqual(len(saved), 2)
         pauses = [line for line in said if "pauseMillis" in line]
         # The step after that of the checkpoint.

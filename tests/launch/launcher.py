@@ -1,4 +1,5 @@
-"""Members under trainyard-launch on this machine, for the tests beside: each with a membership file of its own."""
+"""Members under trainyard-launch on this machine, for the tests in this folder: each with a membership file of its
+own."""
 import json
 import os
 import re
@@ -33,8 +34,8 @@ class Members:
         self.token = self.folder / "token"
         self.token.write_text("a-token-of-this-job\n")
 
-    def tell(self, index, size):
-        """As the kubelet does it: a new folder takes the place of the old one behind a link."""
+    def write_membership(self, index, size):
+        """As the kubelet does it: a new folder replaces the old one behind a link."""
         volume = self.folder / f"member-{index}"
         volume.mkdir(exist_ok=True)
         data = volume / f"..{self.generation}"
@@ -56,7 +57,7 @@ class Members:
                 "TRAINYARD_MEMBERSHIP": str(self.folder / f"member-{index}" / "membership"), **self.extra}
 
     def start(self, index, size):
-        self.tell(index, size)
+        self.write_membership(index, size)
         self.running[index] = self.spawn(index, ["exec", "--", *self.command(index)], self.environment(index, size))
 
     def start_client(self, name, *words):
@@ -87,7 +88,7 @@ class Members:
             if index not in self.running:
                 self.start(index, size)
         for index in old:
-            self.tell(index, size)
+            self.write_membership(index, size)
 
     def until(self, name, pattern):
         end = time.monotonic() + PATIENCE
@@ -107,7 +108,7 @@ class Members:
         return code
 
     def lose(self, index):
-        """As a node that fails: all of its processes end at once, and nobody says so."""
+        """As a node that fails: all of its processes end at once, without notice."""
         child = self.running[index]
         below = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
         child.kill()

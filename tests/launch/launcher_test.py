@@ -74,7 +74,7 @@ class Launcher(unittest.TestCase):
         job.signal(0, signal.SIGTERM)
         self.assertEqual(job.ended(0), 7)
 
-    def test_what_a_script_runs_has_its_time_to_end(self):
+    def test_a_process_of_a_script_has_its_time_to_end(self):
         # The shell ends by SIGTERM at once; its child is in its process group, and saves.
         inner = 'trap "sleep 0.5; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done'
         job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
@@ -84,7 +84,7 @@ class Launcher(unittest.TestCase):
         job.until(0, "^saved$")
         job.until(0, "^up$")
 
-    def test_nobody_of_the_program_before_is_left(self):
+    def test_no_process_of_the_former_program_is_left(self):
         # The innermost process has its own session; it becomes the launcher's child when its parent is gone.
         inner = "setsid /bin/sh -c \"echo pid \\$\\$; exec sleep 1000\" & wait"
         job = self.members(lambda _: ["/bin/sh", "-c", f"/bin/sh -c '{inner}'; true"])
@@ -103,47 +103,47 @@ class Launcher(unittest.TestCase):
         self.assertEqual(job.ended(0), 0)
         self.assertEqual([line for index, line in job.seen if index == 0 and line == "over"], ["over"])
 
-    def test_who_does_not_end_within_the_grace_is_killed(self):
+    def test_a_program_that_does_not_end_within_the_grace_is_killed(self):
         job = self.members(lambda _: ["/bin/sh", "-c", 'trap "" TERM; echo "up $WORLD_SIZE as $$"; while :; do sleep 0.05; done'],
                            grace=1)
         job.resize(1)
         job.until(0, "up 1")
         job.generation += 1
-        job.tell(0, 2)
+        job.write_membership(0, 2)
         os.kill(int(job.until(0, "up 2").split()[-1]), signal.SIGKILL)
         job.signal(0, signal.SIGTERM)
         self.assertEqual(job.ended(0), 128 + 9)
 
-    def test_who_fails_because_its_peers_begin_again_is_not_failed(self):
+    def test_a_failure_is_ignored_when_the_new_size_follows(self):
         # Ends with an error at once, until it gets the new size.
         job = self.members(lambda _: ["/bin/sh", "-c", 'echo "at $WORLD_SIZE"; test "$WORLD_SIZE" = 2'], settle=30)
         job.resize(1)
         job.until(0, "at 1")
         job.generation += 1
-        job.tell(0, 2)
+        job.write_membership(0, 2)
         job.until(0, "at 2")
         self.assertEqual(job.ended(0), 0)
 
-    def test_one_who_knows_of_a_new_size_is_enough(self):
+    def test_one_member_with_the_new_size_is_enough(self):
         job = self.members(lambda _: TRAINER)
         job.resize(3)
         for index in range(3):
             job.until(index, "^rank")
         # The kubelets of 0 and 1 are slow.
         job.generation += 1
-        job.tell(2, 3)
+        job.write_membership(2, 3)
         for index in range(3):
             self.assertEqual(job.until(index, "^rank"), f"rank {index} of 3 port 29502 generation 2")
         # The late file changes nothing, and a leaving member also learns of it from other members.
         for index in range(3):
-            job.tell(index, 3)
+            job.write_membership(index, 3)
         job.generation += 1
-        job.tell(1, 2)
+        job.write_membership(1, 2)
         self.assertEqual(job.ended(2), 0)
         for index in range(2):
             self.assertEqual(job.until(index, "^rank"), f"rank {index} of 2 port 29503 generation 3")
 
-    def test_who_joins_hurries_nobody(self):
+    def test_a_joining_member_restarts_no_other(self):
         job = self.members(lambda _: TRAINER)
         job.resize(1)
         job.until(0, "^rank")
@@ -151,22 +151,22 @@ class Launcher(unittest.TestCase):
         job.start(1, 2)
         job.until(1, "^rank 1 of 2")
         self.assertNotIn((0, "saved"), job.seen)
-        job.tell(0, 2)
+        job.write_membership(0, 2)
         job.until(0, "^rank 0 of 2")
 
-    def test_who_fails_by_itself_has_failed_once_the_time_is_over(self):
+    def test_a_failure_counts_once_the_time_for_a_new_size_is_over(self):
         job = self.members(lambda _: ["/bin/sh", "-c", "exit 3"], settle=1)
         job.resize(1)
         self.assertEqual(job.ended(0), 3)
 
-    def test_a_program_that_follows_its_membership_itself_goes_on(self):
+    def test_a_program_that_follows_its_membership_itself_continues(self):
         job = self.members(lambda _: TRAINER, extra={"TRAINYARD_ON_RESIZE": "keep"})
         job.resize(2)
         for index in (0, 1):
             job.until(index, "^rank")
         job.resize(1)
         self.assertEqual(job.ended(1), 0)
-        self.assertEqual([line for who, line in job.seen if who == 0 and line == "saved"], [])
+        self.assertEqual([line for member, line in job.seen if member == 0 and line == "saved"], [])
 
     def test_installs_itself(self):
         with tempfile.TemporaryDirectory() as folder:

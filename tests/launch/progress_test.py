@@ -1,4 +1,4 @@
-"""The file that users copy to report progress: one line in ten seconds, with the last word on each field."""
+"""The file that users copy to report progress: one line in ten seconds, with the newest value of each field."""
 import contextlib
 import io
 import json
@@ -20,7 +20,7 @@ class Progress(unittest.TestCase):
     def lines(self):
         return [json.loads(line.partition(": ")[2]) for line in self.out.getvalue().splitlines() if line]
 
-    def test_what_is_told_between_two_lines_goes_with_the_next(self):
+    def test_what_is_reported_between_two_lines_is_in_the_next(self):
         progress.report(step=1, loss=2.5)
         progress.report(step=2, loss=2.4)
         progress.report(step=2, ranks={0: 0.2, 1: 0.4})

@@ -51,7 +51,7 @@ class Tasks(unittest.TestCase):
         while members.client("tasks").returncode and time.monotonic() < end:
             pass
 
-    def test_a_task_says_what_it_says_and_ends_as_it_ends(self):
+    def test_a_task_has_the_output_and_exit_status_of_its_program(self):
         job = self.members(2, 2)
         done = job.client("run", "/bin/sh", "-c", "echo out; echo err >&2; exit 5")
         self.assertEqual((done.returncode, sorted(done.stdout.split())), (5, ["err", "out"]))
@@ -74,19 +74,19 @@ class Tasks(unittest.TestCase):
         self.assertEqual(job.client("output", second).stdout, "task 2\n")
         self.assertEqual(job.client("wait", "4711").returncode, 125)
 
-    def test_strangers_take_no_more_than_their_part(self):
+    def test_connections_without_the_token_use_only_their_part(self):
         job = self.members(2, 2)
-        strangers = [socket.create_connection(("127.0.0.1", job.port)) for _ in range(300)]
-        for each in strangers:
+        untrusted = [socket.create_connection(("127.0.0.1", job.port)) for _ in range(300)]
+        for each in untrusted:
             self.addCleanup(each.close)
         self.assertEqual(job.client("run", "/bin/true").returncode, 0)
         # The oldest connections are closed.
-        strangers[0].settimeout(launcher.PATIENCE)
+        untrusted[0].settimeout(launcher.PATIENCE)
         with contextlib.suppress(ConnectionResetError):
-            while strangers[0].recv(4096):
+            while untrusted[0].recv(4096):
                 pass
 
-    def test_nobody_without_the_token_is_answered(self):
+    def test_a_client_without_the_token_gets_no_answer(self):
         job = self.members(1, 1)
         job.token.write_text("another-token")
         refused = job.client("run", "/bin/true")
@@ -106,7 +106,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual(job.client("cancel", "1").returncode, 0)
         job.until("3", "^3 2 0$")
 
-    def test_what_ran_on_a_lost_member_runs_again(self):
+    def test_tasks_that_ran_on_a_lost_member_run_again(self):
         # Each task prints its number, its attempt and the member that runs it.
         report = "echo $TRAINYARD_TASK $TRAINYARD_TASK_ATTEMPT $TRAINYARD_INDEX"
         # The coordinator's member must hold the first task. The hub breaks a tie between free members by the
@@ -124,7 +124,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual([line for name, line in job.seen if name == "second"], ["2 1 1", "2 2 0"])
 
     def test_no_task_is_lost_over_a_hundred_changes_of_size(self):
-        """Members come and go; some tasks outlast the grace of those that go."""
+        """Members join and leave; some tasks outlast the grace of those that leave."""
         job = self.members(2, 8, grace=1)
         count = 2000
         ends = job.folder / "ends"
@@ -150,7 +150,8 @@ class Tasks(unittest.TestCase):
         self.assertEqual(said, list(range(count)))
 
     def test_sixty_four_slots(self):
-        """All end; how busy the slots are is said here and required by --measure: it is the machine's business, too."""
+        """All end; the use of the slots is printed here and required by --measure, because it also depends on the
+        machine."""
         measure(self.members(4, 16), 64, 128)
 
 

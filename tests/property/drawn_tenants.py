@@ -8,7 +8,7 @@ Each seed is one scenario file (docs/scenarios.md) that the whole operator runs 
              tenants of other queues create, delete, scale, suspend, never end and lie about
   holder     a gang that waits for what runs before it starts within the larger of minRuntime and
              backfill.reservationLimit + twice the grace + 10 s after that has ended, whatever has been started since
-  end        jobs that end by themselves all end, whoever preempts whom
+  end        jobs that end by themselves all end, with any preemptions among them
 A scenario that fails is printed with its seed.
 """
 import argparse

@@ -1,7 +1,7 @@
-"""A stream of strangers' GPU pods while gangs come, are released and end; the extender down for 10 s, the API server
-killed or stopped in the middle. Every gang and every stranger ends, nobody in pieces, nothing over-committed.
+"""A stream of foreign GPU pods while gangs are created, released and end; the extender down for 10 s, the API server
+killed or stopped in the middle. Every gang and every foreign pod ends, no gang is placed in part, no node is overcommitted.
 
-What comes when follows from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults strangers
+The order follows from a seed: TRAINYARD_FAULTS_SEED=7 e2e/run --faults foreign_pods
 """
 import contextlib
 import random
@@ -23,10 +23,10 @@ RUNS = "whole"
 CLUSTER = {"nodes": 6}
 GANGS = 50 if WHOLE else 8
 # At the same time, at most: more than fit, so that some wait.
-GANGS_AT_ONCE, STRANGERS_AT_ONCE = 6, 12
+GANGS_AT_ONCE, FOREIGN_PODS_AT_ONCE = 6, 12
 # Replicas and GPUs of each: (2, 8) takes whole nodes, (6, 1) fits between foreign pods.
 GANG_SHAPES = ((2, 8), (4, 4), (3, 8), (6, 1), (4, 2), (2, 6))
-STRANGER_GPUS = (1, 1, 1, 1, 2, 8)
+FOREIGN_POD_GPUS = (1, 1, 1, 1, 2, 8)
 DOWN_SECONDS = 10
 # For a gang or a foreign pod whose nodes are free; the back-off after an aborted attempt is in it.
 PATIENCE = 240
@@ -50,7 +50,7 @@ def insist(function, *args, done=(), timeout=120):
         time.sleep(0.1)
 
 
-class Strangers(support.Case):
+class ForeignPods(support.Case):
     @classmethod
     def setUpClass(cls):
         cls.seen = Invariants(given().kubeconfig, patience=PATIENCE)
@@ -62,9 +62,9 @@ class Strangers(support.Case):
     def setUp(self):
         super().setUp()
         self.source = random.Random(f"{SEED} {self.id()}")
-        self.sent = {"gang": 0, "stranger": 0}
+        self.sent = {"gang": 0, "foreign_pod": 0}
 
-    # ---- who comes
+    # ---- what is created
 
     def submit_gang(self):
         index, (replicas, gpus) = self.sent["gang"], self.source.choice(GANG_SHAPES)
@@ -74,35 +74,35 @@ class Strangers(support.Case):
         self.sent["gang"] += 1
         self.seen.wait(lambda: self.seen.job(self.namespace, name), f"{name} is seen")
 
-    def submit_stranger(self):
-        name = f"stranger-{self.sent['stranger']}"
-        body = support.pod(name, self.source.choice(STRANGER_GPUS))
+    def submit_foreign_pod(self):
+        name = f"foreign-{self.sent['foreign_pod']}"
+        body = support.pod(name, self.source.choice(FOREIGN_POD_GPUS))
         body["metadata"]["annotations"] = {support.RUN_FOR: f"{self.source.choice((500, 1000, 3000))}ms"}
         insist(support.core().create_namespaced_pod, self.namespace, body, done=(409,))
-        self.sent["stranger"] += 1
+        self.sent["foreign_pod"] += 1
         self.seen.wait(lambda: (self.namespace, name) in self.seen.pods, f"{name} is seen")
 
-    def strangers(self):
+    def foreign_pods(self):
         return [pod for (namespace, name), pod in self.seen.pods.items()
-                if namespace == self.namespace and name.startswith("stranger-")]
+                if namespace == self.namespace and name.startswith("foreign-")]
 
     def gangs(self):
         return [job for (namespace, _), job in self.seen.jobs.items() if namespace == self.namespace]
 
     def stream(self, troubles):
-        """Gangs and strangers come as others end. troubles: {number of gangs that came: what happens then}"""
+        """Gangs and foreign pods are created as others end. troubles: {number of gangs so far: what happens then}"""
         troubles = dict(troubles)
 
         def next_one():
             unfinished = sum(not over(job) for job in self.gangs())
-            alone = sum(not support.ended(pod) for pod in self.strangers())
+            alone = sum(not support.ended(pod) for pod in self.foreign_pods())
             if self.sent["gang"] < GANGS and unfinished < GANGS_AT_ONCE:
                 # Three foreign pods for each gang, or as many as may be.
-                if alone < STRANGERS_AT_ONCE and self.sent["stranger"] < 3 * (self.sent["gang"] + 1):
-                    return "stranger"
+                if alone < FOREIGN_PODS_AT_ONCE and self.sent["foreign_pod"] < 3 * (self.sent["gang"] + 1):
+                    return "foreign_pod"
                 return "gang"
             return unfinished == 0 and alone == 0 and self.sent["gang"] == GANGS and "end"
-        while (what := self.seen.wait(next_one, "the next can come, or all have ended")) != "end":
+        while (what := self.seen.wait(next_one, "the next can be created, or all have ended")) != "end":
             getattr(self, f"submit_{what}")()
             if self.sent["gang"] in troubles:
                 troubles.pop(self.sent["gang"])()
@@ -110,16 +110,16 @@ class Strangers(support.Case):
 
     def check_end(self):
         self.assertEqual({phase_of(job) for job in self.gangs()}, {"Succeeded"}, self.seen.digest())
-        self.assertEqual({pod["status"]["phase"] for pod in self.strangers()}, {"Succeeded"}, self.seen.digest())
-        self.assertTrue(all(map(node_of, self.strangers())))
+        self.assertEqual({pod["status"]["phase"] for pod in self.foreign_pods()}, {"Succeeded"}, self.seen.digest())
+        self.assertTrue(all(map(node_of, self.foreign_pods())))
         attempts = sum(job["status"]["gang"]["lastEpoch"] for job in self.gangs())
-        print(f"{self.id()}: {GANGS} gangs in {attempts} attempts beside {self.sent['stranger']} strangers",
+        print(f"{self.id()}: {GANGS} gangs in {attempts} attempts beside {self.sent['foreign_pod']} foreign pods",
               file=sys.stderr, flush=True)
         self.seen.check()
 
     @contextlib.contextmanager
     def tended(self, *names):
-        """What Kubernetes would start again is started again."""
+        """Starts again what Kubernetes would start again."""
         tended = [Tended(given(), name) for name in names]
         try:
             yield
@@ -129,7 +129,7 @@ class Strangers(support.Case):
 
     @contextlib.contextmanager
     def later(self, seconds, function, *args):
-        """function(*args) so many seconds from now, while the block goes on; waited for at its end."""
+        """Calls function(*args) after so many seconds, while the block runs; waits for it at its end."""
         errors = []
 
         def run():
@@ -152,7 +152,7 @@ class Strangers(support.Case):
         self.stream({})
 
     def test_extender_killed(self):
-        """Nobody answers kube-scheduler: gangs and strangers wait, none is let past the reservations."""
+        """kube-scheduler gets no answer: gangs and foreign pods wait, none gets reserved capacity."""
         with contextlib.ExitStack() as stack:
             def trouble():
                 given().kill(EXTENDER)
@@ -160,7 +160,7 @@ class Strangers(support.Case):
             self.stream({GANGS // 3: trouble})
 
     def test_extender_stands_still(self):
-        """Each call to it runs into kube-scheduler's time limit."""
+        """Each call to it exceeds kube-scheduler's time limit."""
         with contextlib.ExitStack() as stack:
             def trouble():
                 given().kill(EXTENDER, signal.SIGSTOP)
@@ -175,7 +175,7 @@ class Strangers(support.Case):
             self.stream({GANGS // 3: trouble})
 
     def api_server(self, sig):
-        """Ends it and starts it again; the others may end for it, and are started again."""
+        """Ends it and starts it again; the other programs may end because of it, and are started again."""
         def trouble():
             given().stop("kube-apiserver", sig, timeout=120)
             given().start("kube-apiserver", timeout=120)
