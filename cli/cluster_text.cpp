@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "codec/json_writer.h"
 #include "core/place/suspicion.h"
+#include "core/queues/holdings.h"
 #include "core/queues/queue_tree.h"
 #include "model/conditions.h"
 #include "model/message_text.h"
@@ -126,8 +127,9 @@ struct Holders {
   std::int64_t gpus = 0;                                 // of the cluster
 };
 
-std::int64_t gpusOf(const core::QueueTree& tree, const core::QueueTree::Amounts& amounts) {
-  return std::accumulate(amounts.begin(), amounts.begin() + static_cast<std::ptrdiff_t>(tree.cpu()),
+std::int64_t gpusOf(const core::QueueTree& tree, const core::Amounts& amounts) {
+  return std::accumulate(amounts.begin(),
+                         amounts.begin() + static_cast<std::ptrdiff_t>(tree.dimensions().cpu()),
                          std::int64_t{0});
 }
 
@@ -171,7 +173,7 @@ class HoldersReader {
     const std::string name = tree_.queueNameOf(job).str();
     const model::GangRecord& gang = job.status.gang;
     const bool holds = gang.placed || gang.proposal;
-    const std::int64_t gpus = holds ? gpusOf(tree_, tree_.holdingsOf(job)) : 0;
+    const std::int64_t gpus = holds ? gpusOf(tree_, holdingsOf(tree_.capacity(), job)) : 0;
     if (holds) result_.jobs.push_back({job.key, name, job.status.phase, gpus, job.created});
     const auto count = [&](QueueUse& use) {
       use.placed += holds ? 1 : 0;

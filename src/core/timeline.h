@@ -5,6 +5,7 @@
 // What becomes free by itself and when; reservations and the jobs that may backfill them; expected starts.
 //
 // Public interface of core/timeline: others include only this or the headers below (tests/layering.py).
+#include "core/timeline/backfill.h"
 #include "core/timeline/earliest_fit.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/expected_starts.h"

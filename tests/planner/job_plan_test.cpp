@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/planner.h"
+#include "core/queues/holdings.h"
+#include "core/queues/quota_check.h"
 #include "model/queue.h"
 #include "support/builders.h"
 
@@ -87,7 +89,7 @@ TEST_CASE("a plan never exceeds the limits of its queue") {
   for (model::Role& role : shaped.spec.roles) role.replicas = plannedOf(plan, role.name);
   const model::Snapshot snapshot = twoTypes().add(queue).add(shaped).build();
   const QueueTree queues(snapshot);
-  CHECK_FALSE(queues.beyondEmptyLimit(queues.queueOf(shaped), queues.demandOf(shaped)));
+  CHECK_FALSE(beyondEmptyLimit(queues, queues.queueOf(shaped), demandOf(queues.capacity(), shaped)));
   if (plan.gpuType == "A100" && limit.first.ends_with("A100")) CHECK(workers <= 5);
   // As many workers as the limit allows: each is worthwhile.
   if (limit.first == "nvidia.com/gpu") CHECK(workers == 6);

@@ -8,6 +8,8 @@
 
 #include "base/rng.h"
 #include "core/queues/fair_share.h"
+#include "core/queues/holdings.h"
+#include "core/queues/queue_share.h"
 #include "core/queues/queue_tree.h"
 #include "property/instant_cluster.h"
 #include "property/queue_scene.h"
@@ -48,7 +50,7 @@ std::vector<double> waterFill(const std::vector<Part>& parts, double total) {
 }
 
 std::size_t gpuDimension(const QueueTree& tree) {
-  const auto& names = tree.dimensions();
+  const auto& names = tree.dimensions().names();
   const auto at = std::find(names.begin(), names.end(), model::names::kGpuResource);
   RC_ASSERT(at != names.end());
   return static_cast<std::size_t>(at - names.begin());
@@ -95,7 +97,7 @@ QueueScene saturated(QueueScene scene) {
 void requireFair(const model::Snapshot& snapshot) {
   const QueueTree tree(snapshot);
   const std::size_t gpu = gpuDimension(tree);
-  QueueTree::Amounts one(tree.dimensions().size(), 0);
+  Amounts one(tree.dimensions().size(), 0);
   one[gpu] = 1;
   // Queues with a pending job in them or below them.
   std::set<QueueTree::Index> waiting;
@@ -116,7 +118,7 @@ void requireFair(const model::Snapshot& snapshot) {
       RC_LOG() << fmt::format("{} has {}, {} has {}\n", gains.name, gains.usage[gpu], loses.name,
                               loses.usage[gpu]);
       RC_ASSERT(gains.usage[gpu] >= gains.guaranteed[gpu]);
-      RC_ASSERT(tree.shareWith(a, one) > tree.shareWithout(b, one, one));
+      RC_ASSERT(shareWith(tree, a, one) > shareWithout(tree, b, one, one));
     }
   }
 }
@@ -134,7 +136,7 @@ TEST_CASE("fair shares equal those of water filling to the unit") {
     for (const auto& job : snapshot.jobs) {
       const auto queue = tree.find(job->spec.queue);
       if (!queue) continue;
-      const std::int64_t wanted = tree.demandOf(*job)[gpu];
+      const std::int64_t wanted = demandOf(tree.capacity(), *job)[gpu];
       demand[*queue] += wanted;
       if (!job->status.gang.placed) waiting[*queue] += wanted;
     }
@@ -149,8 +151,8 @@ TEST_CASE("fair shares equal those of water filling to the unit") {
       }
       // Its own jobs compete as one more child.
       if (demand[parent] > 0) parts.push_back({1, 0, demand[parent]});
-      const double total =
-          static_cast<double>(parent == QueueTree::kCluster ? tree.capacity()[gpu] : shares[parent]);
+      const double total = static_cast<double>(
+          parent == QueueTree::kCluster ? tree.capacity().available()[gpu] : shares[parent]);
       const std::vector<double> exact = waterFill(parts, total);
       for (std::size_t i = 0; i < node.children.size(); ++i) {
         const QueueTree::Index child = node.children[i];

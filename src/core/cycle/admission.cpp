@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/message_text.h"
@@ -72,13 +74,14 @@ std::optional<model::Pending> refuseSize(const model::Job& job, const model::Sna
   const QueueTree::Index index = *queues.find(queues.requestedQueueOf(job));
   // An elastic gang may start with its minimum if there is no capacity for more.
   const auto minimum = minimumOf(job, snapshot.policy);
-  const QueueTree::Amounts demand = queues.demandOf(minimum ? *minimum : job);
-  if (const auto beyond = queues.beyondEmptyLimit(index, demand)) {
+  const Amounts demand = demandOf(queues.capacity(), minimum ? *minimum : job);
+  if (const auto beyond = beyondEmptyLimit(queues, index, demand)) {
     return model::Pending{
         model::PendingReason::kQuotaExceeded,
         fmt::format("the job needs {}, and queue {} may never have more than {}",
-                    queues.plain(beyond->dimension, demand[beyond->dimension]),
-                    queues.node(beyond->queue).name, queues.amount(beyond->dimension, beyond->bound))};
+                    queues.dimensions().plainText(beyond->dimension, demand[beyond->dimension]),
+                    queues.node(beyond->queue).name,
+                    queues.dimensions().text(beyond->dimension, beyond->bound))};
   }
   return std::nullopt;
 }

@@ -11,6 +11,7 @@
 #include "core/gang/victim_assignment.h"
 #include "core/preemption/claims.h"
 #include "core/queues/eligibility.h"
+#include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
 #include "model/conditions.h"
 #include "model/managed_by.h"
@@ -193,7 +194,7 @@ void Cycle::chargeLeaving(const Job& job) {
   const auto* kept = keptMembers(gang);
   if (atPeace && kept != nullptr && static_cast<std::int64_t>(pods.size()) <= memberCount(*kept)) return;
   if (!gang.charge && !queueOpenTo(queues_.requestedQueueOf(job), job.key.ns, input_.snapshot)) return;
-  queues_.chargeLeaving(queues_.queueOf(job), queues_.leavingOf(job, pods));
+  queues_.chargeLeaving(queues_.queueOf(job), leavingOf(queues_.capacity(), job, pods));
 }
 
 // A job cannot be planned while its last write is under way, but it keeps its turn in the queue. Jobs behind

@@ -7,6 +7,7 @@
 #include "core/cycle/cycle_phases.h"
 #include "core/cycle/user_scale.h"
 #include "core/gang/gang_proposals.h"
+#include "core/queues/holdings.h"
 #include "core/resize.h"
 #include "core/status/describe.h"
 #include "model/charge.h"
@@ -153,15 +154,15 @@ void Cycle::takeAndRecharge(const Job& job, const GangRecord& record,
                             const std::vector<model::Assignment>& assignments) {
   if (assignments.empty()) return;
   take(job, assignments);
-  if (!queues_.namesTypes()) return;
+  if (!queues_.dimensions().namesTypes()) return;
   Job after = job;
   after.status.gang = record;
   const QueueTree::Index queue = queues_.queueOf(job);
   const bool nonPreemptible = !model::chargedPreemptible(job);
-  queues_.discharge(queue, queues_.holdingsOf(job), nonPreemptible);
-  queues_.charge(queue, queues_.holdingsOf(after), nonPreemptible);
-  QueueTree::Amounts leaving = queues_.leavingOf(after, podsOf(job));
-  const QueueTree::Amounts left = queues_.leavingOf(job, podsOf(job));
+  queues_.discharge(queue, holdingsOf(queues_.capacity(), job), nonPreemptible);
+  queues_.charge(queue, holdingsOf(queues_.capacity(), after), nonPreemptible);
+  Amounts leaving = leavingOf(queues_.capacity(), after, podsOf(job));
+  const Amounts left = leavingOf(queues_.capacity(), job, podsOf(job));
   for (std::size_t d = 0; d < leaving.size(); ++d) leaving[d] -= left[d];
   queues_.chargeLeaving(queue, leaving);
 }

@@ -7,6 +7,7 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_resize.h"
 #include "core/preemption/claims.h"
+#include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "core/resize.h"
@@ -101,7 +102,7 @@ void Cycle::countClaims() {
     for (const model::ObjectKey& gang : gangs) {
       if (const JobPtr* job = find(gang)) leaving.push_back(pendingReleaseOf(*job, **preemptor));
     }
-    countOnce(queues_, queues_.queueOf(**preemptor), queues_.holdingsOf(**preemptor), leaving);
+    countOnce(queues_, queues_.queueOf(**preemptor), holdingsOf(queues_.capacity(), **preemptor), leaving);
   }
 }
 
@@ -111,7 +112,8 @@ PendingRelease Cycle::pendingReleaseOf(const JobPtr& job, const Job& preemptor) 
   PendingRelease leaves{queues_.queueOf(*job), {}};
   if (gang.placed && !gang.proposal && !job->finished() && !ended_.contains(job.get())) {
     const int gives = claimedOfElastic(*job, preemptor.key);
-    leaves.amounts = queues_.heldBy(*job, gives > 0 ? lastMembers(*job, gives) : gang.placed->assignments);
+    leaves.amounts =
+        heldBy(queues_.capacity(), *job, gives > 0 ? lastMembers(*job, gives) : gang.placed->assignments);
     queues_.markLeaving(leaves.queue, leaves.amounts);
     return leaves;
   }
@@ -120,9 +122,9 @@ PendingRelease Cycle::pendingReleaseOf(const JobPtr& job, const Job& preemptor) 
   for (const auto& pod : podsOf(*job)) {
     if (victims.contains(pod->uid)) named.push_back(pod);
   }
-  leaves.amounts = queues_.heldBy(named);
+  leaves.amounts = heldBy(queues_.capacity(), named);
   if (ended_.contains(job.get())) return leaves;
-  const QueueTree::Amounts charged = queues_.leavingOf(*job, podsOf(*job));
+  const Amounts charged = leavingOf(queues_.capacity(), *job, podsOf(*job));
   for (std::size_t d = 0; d < charged.size(); ++d)
     leaves.amounts[d] = std::min(leaves.amounts[d], charged[d]);
   return leaves;

@@ -43,10 +43,10 @@ JobDecision& Cycle::derive(const JobPtr& job, GangRecord record, const StatusUpd
 
 // Records the GPU types of newly assigned nodes.
 void Cycle::recordTypes(GangRecord& record) const {
-  if (!queues_.namesTypes()) return;
+  if (!queues_.dimensions().namesTypes()) return;
   const auto note = [&](std::vector<model::Assignment>& assignments) {
     for (model::Assignment& place : assignments) {
-      if (place.gpuType.empty()) place.gpuType = queues_.gpuTypeOf(place.node);
+      if (place.gpuType.empty()) place.gpuType = queues_.capacity().gpuTypeOf(place.node);
     }
   };
   if (record.placed) note(record.placed->assignments);

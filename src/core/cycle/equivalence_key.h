@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,7 @@ struct EquivalenceKey {
   std::uint32_t shape = 0;
   bool preemptible = false;
   bool mayPreempt = false;
-  friend bool operator==(const EquivalenceKey&, const EquivalenceKey&) = default;
+  friend auto operator<=>(const EquivalenceKey&, const EquivalenceKey&) = default;
 };
 
 struct EquivalenceHash {

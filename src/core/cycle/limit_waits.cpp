@@ -1,5 +1,7 @@
 #include "core/cycle/limit_waits.h"
 
+#include "core/queues/holdings.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "core/status/explain.h"
 #include "core/status/explain_queue.h"
@@ -16,21 +18,21 @@ constexpr int kMaxReported = 64;
 
 }  // namespace
 
-LimitWaits::PendingPtr LimitWaits::limitReached(const PendingJob& pendingJob, const QueueTree::Excess& beyond,
-                                                const QueueTree::Amounts& demand) {
+LimitWaits::PendingPtr LimitWaits::limitReached(const PendingJob& pendingJob, const Excess& beyond,
+                                                const Amounts& demand) {
   heads_[pendingJob.position] = {&pendingJob, beyond, demand[beyond.dimension]};
   model::Pending pending = explainLimit(tree_, pendingJob.queue, beyond, demand);
   addHolders(beyond, pending);
   return std::make_shared<const model::Pending>(std::move(pending));
 }
 
-LimitWaits::PendingPtr LimitWaits::guaranteeReached(const QueueTree::Excess& beyond) {
+LimitWaits::PendingPtr LimitWaits::guaranteeReached(const Excess& beyond) {
   model::Pending pending = explainNonPreemptible(tree_, beyond);
   addHolders(beyond, pending);
   return std::make_shared<const model::Pending>(std::move(pending));
 }
 
-void LimitWaits::addHolders(const QueueTree::Excess& beyond, model::Pending& pending) {
+void LimitWaits::addHolders(const Excess& beyond, model::Pending& pending) {
   const auto [known, isNew] = holders_.try_emplace({beyond.queue, beyond.dimension});
   if (isNew) known->second = limitHolders(tree_, beyond.queue, beyond.dimension, quotaHolders());
   addBlockers(known->second, ledger_, snapshot_.now, runs_, pending);
@@ -64,7 +66,7 @@ std::optional<base::WallTime> LimitWaits::startOf(const GangWait& wait) {
   std::optional<base::WallTime> notBefore;
   if (own == heads_.end()) {
     const auto minimum = minimumOf(*wait.job, snapshot_.policy);
-    amount = tree_.demandOf(minimum ? *minimum : *wait.job)[head.beyond.dimension];
+    amount = demandOf(tree_.capacity(), minimum ? *minimum : *wait.job)[head.beyond.dimension];
   } else {
     notBefore = nodesFreeAt(*head.pendingJob);
     // The number of GPUs of a type that the job takes depends on its placement.
@@ -94,7 +96,7 @@ const QuotaHolders& LimitWaits::quotaHolders() {
   return *quotaHolders_;
 }
 
-LimitStarts& LimitWaits::startsBelow(const QueueTree::Excess& beyond) {
+LimitStarts& LimitWaits::startsBelow(const Excess& beyond) {
   const Limit limit{beyond.queue, beyond.dimension};
   const auto known = starts_.find(limit);
   if (known != starts_.end()) return known->second;

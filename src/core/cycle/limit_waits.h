@@ -10,6 +10,7 @@
 #include "core/cycle/pending_order.h"
 #include "core/cycle/schedule.h"
 #include "core/place/gang_placer.h"
+#include "core/queues/quota_check.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_starts.h"
 
@@ -25,9 +26,9 @@ class LimitWaits {
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
   // `demand`: what the contender waits for. The contender outlives this object.
-  [[nodiscard]] PendingPtr limitReached(const PendingJob& pendingJob, const QueueTree::Excess& beyond,
-                                        const QueueTree::Amounts& demand);
-  [[nodiscard]] PendingPtr guaranteeReached(const QueueTree::Excess& beyond);
+  [[nodiscard]] PendingPtr limitReached(const PendingJob& pendingJob, const Excess& beyond,
+                                        const Amounts& demand);
+  [[nodiscard]] PendingPtr guaranteeReached(const Excess& beyond);
   // Jobs that report `pending` wait until the contender has started.
   void waitsBehind(const PendingJob& pendingJob, PendingPtr pending);
   // Called last: adds the expected starts.
@@ -36,16 +37,16 @@ class LimitWaits {
  private:
   struct Head {
     const PendingJob* pendingJob = nullptr;
-    QueueTree::Excess beyond = {};
+    Excess beyond = {};
     std::int64_t amount = 0;
   };
   using Limit = std::pair<QueueTree::Index, std::size_t>;  // with the dimension
 
-  void addHolders(const QueueTree::Excess& beyond, model::Pending& pending);
+  void addHolders(const Excess& beyond, model::Pending& pending);
   [[nodiscard]] std::optional<base::WallTime> startOf(const GangWait& wait);
   [[nodiscard]] std::optional<base::WallTime> nodesFreeAt(const PendingJob& pendingJob);
   [[nodiscard]] const QuotaHolders& quotaHolders();
-  [[nodiscard]] LimitStarts& startsBelow(const QueueTree::Excess& beyond);
+  [[nodiscard]] LimitStarts& startsBelow(const Excess& beyond);
 
   const model::Snapshot& snapshot_;
   Ledger& ledger_;

@@ -8,6 +8,7 @@
 #include "core/order/run_times.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/guarantee.h"
+#include "core/queues/queue_share.h"
 
 namespace trainyard::core {
 namespace {
@@ -99,9 +100,9 @@ bool PendingOrder::before(const Line& a, const Line& b) const {
   std::int64_t shareA = a.share;
   std::int64_t shareB = b.share;
   if (!a.isRoot || !b.isRoot) {
-    const QueueTree::Servings servings = tree_.servings(jobA.queue, jobB.queue);
-    shareA = shareOf(servings.a, jobA.demand);
-    shareB = shareOf(servings.b, jobB.demand);
+    const auto [servingA, servingB] = servings(tree_, jobA.queue, jobB.queue);
+    shareA = shareOf(servingA, jobA.demand);
+    shareB = shareOf(servingB, jobB.demand);
   }
   return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
 }
@@ -113,11 +114,10 @@ void PendingOrder::weigh(Line& line) const {
   line.share = shareOf({head.queue, false}, head.demand);
 }
 
-std::int64_t PendingOrder::shareOf(const QueueTree::Serving& serving,
-                                   const QueueTree::Amounts& demand) const {
+std::int64_t PendingOrder::shareOf(const Serving& serving, const Amounts& demand) const {
   if (serving.branch >= shares_.size()) shares_.resize(serving.branch + 1);
   Share& known = shares_[serving.branch][serving.isAbove ? 1 : 0];
-  if (known.demand != &demand) known = {&demand, tree_.servingShare(serving, demand)};
+  if (known.demand != &demand) known = {&demand, servingShare(tree_, serving, demand)};
   return known.share;
 }
 

@@ -11,6 +11,7 @@
 #include "core/order/order_policy.h"
 #include "core/order/run_time_model.h"
 #include "core/place/job_notes.h"
+#include "core/queues/queue_share.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
@@ -20,7 +21,7 @@ struct PendingJob {
   const SchedulableJob* waiting = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  const QueueTree::Amounts& demand;
+  const Amounts& demand;
   Rank rank = {};            // within its queue
   std::size_t position = 0;  // in the snapshot
   // Since when the job has had a reservation, which keeps its turn among queues although shares have changed.
@@ -65,8 +66,7 @@ class PendingOrder {
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
   void weigh(Line& line) const;
-  [[nodiscard]] std::int64_t shareOf(const QueueTree::Serving& serving,
-                                     const QueueTree::Amounts& demand) const;
+  [[nodiscard]] std::int64_t shareOf(const Serving& serving, const Amounts& demand) const;
 
   const QueueTree& tree_;
   std::vector<Line> lines_;
@@ -77,7 +77,7 @@ class PendingOrder {
   // The last share of each branch and the demand it was computed for, until a job is charged. Equivalent jobs
   // come one after another.
   struct Share {
-    const QueueTree::Amounts* demand = nullptr;
+    const Amounts* demand = nullptr;
     std::int64_t share = 0;
   };
   mutable std::vector<std::array<Share, 2>> shares_;  // by branch, isAbove

@@ -24,16 +24,16 @@ std::int64_t thousandths(std::int64_t part, std::int64_t whole) {
 
 // Returns the GPU resource with the largest capacity; cpu if the cluster has no GPUs.
 std::size_t sharedBy(const QueueTree& tree) {
-  const auto& capacity = tree.capacity();
-  const auto gpus = capacity.begin() + static_cast<std::ptrdiff_t>(tree.cpu());
+  const auto& capacity = tree.capacity().available();
+  const auto gpus = capacity.begin() + static_cast<std::ptrdiff_t>(tree.dimensions().cpu());
   const auto most = std::max_element(capacity.begin(), gpus);
-  return *most > 0 ? static_cast<std::size_t>(most - capacity.begin()) : tree.cpu();
+  return *most > 0 ? static_cast<std::size_t>(most - capacity.begin()) : tree.dimensions().cpu();
 }
 
 model::QueueGpus gpusOf(const QueueTree& tree, const QueueTree::Node& node) {
   model::QueueGpus gpus;
   gpus.limit = 0;
-  for (std::size_t d = 0; d < tree.cpu(); ++d) {
+  for (std::size_t d = 0; d < tree.dimensions().cpu(); ++d) {
     gpus.used = base::saturatingAdd(gpus.used, base::saturatingAdd(node.usage[d], node.leaving[d]));
     gpus.guaranteed = base::saturatingAdd(gpus.guaranteed, node.guaranteed[d]);
     if (node.limit[d] == QueueTree::kNoLimit) {
@@ -50,11 +50,11 @@ model::QueueGpus gpusOf(const QueueTree& tree, const QueueTree::Node& node) {
 // reported only if the written status shows it as well.
 std::string overLimit(const QueueTree& tree, const QueueTree::Node& node) {
   for (std::size_t d = 0; d < node.usage.size(); ++d) {
-    const std::int64_t written = (*node.queue)->status.usage.amount(tree.dimensions()[d]);
+    const std::int64_t written = (*node.queue)->status.usage.amount(tree.dimensions().names()[d]);
     if (node.usage[d] <= node.limit[d] || written <= node.limit[d]) continue;
     return fmt::format(
         "the queue holds {} of at most {}: its jobs keep running, and none starts until enough have ended",
-        tree.plain(d, node.usage[d]), tree.amount(d, node.limit[d]));
+        tree.dimensions().plainText(d, node.usage[d]), tree.dimensions().text(d, node.limit[d]));
   }
   return {};
 }
@@ -93,8 +93,8 @@ void QueueReport::countWaiting(const std::vector<PendingJob>& pendingJobs) {
   fairShares_ = fairShares(tree_, dimension_, waitingDemand_);
   auto wanted = static_cast<double>(tree_.node(QueueTree::kCluster).usage[dimension_]);
   for (const std::int64_t demand : waitingDemand_) wanted += static_cast<double>(demand);
-  load_ =
-      std::max(1.0, wanted / static_cast<double>(std::max<std::int64_t>(tree_.capacity()[dimension_], 1)));
+  load_ = std::max(
+      1.0, wanted / static_cast<double>(std::max<std::int64_t>(tree_.capacity().available()[dimension_], 1)));
 }
 
 bool QueueReport::isBelowShare(QueueTree::Index queue) const {
@@ -120,7 +120,8 @@ model::Pending QueueReport::classify(const PendingJob& pendingJob, const model::
   pending.delay = model::DelayKind::kFairShare;
   // A queue with the whole cluster as its share owes others nothing. Its records may show more than that. A
   // job that has ended counts until this is written, and the job that took its nodes counts, too.
-  const bool othersAreEntitled = first != path.end() && fairShares_[*first] < tree_.capacity()[dimension_] &&
+  const bool othersAreEntitled = first != path.end() &&
+                                 fairShares_[*first] < tree_.capacity().available()[dimension_] &&
                                  tree_.node(*first).usage[dimension_] > fairShares_[*first];
   if (!othersAreEntitled) return pending;
   return explainShare(tree_, *first, dimension_, fairShares_[*first], failure);
@@ -167,7 +168,7 @@ std::int64_t QueueReport::fairnessLossPermille() const {
     for (const QueueTree::Index child : node.children) share -= fairShares_[child];
     loss = base::saturatingAdd(loss, std::abs(node.ownUsage[dimension_] - share));
   }
-  const std::int64_t most = base::saturatingMultiply(tree_.capacity()[dimension_], 2);
+  const std::int64_t most = base::saturatingMultiply(tree_.capacity().available()[dimension_], 2);
   return std::min<std::int64_t>(thousandths(loss, most), 1000);
 }
 
@@ -178,14 +179,15 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
   status.observedGeneration = queue.generation;
   status.usage = {};
   std::int64_t share = 0;
-  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
+  for (std::size_t d = 0; d < tree_.dimensions().firstGpuNodeResource(); ++d) {
     const std::int64_t held = base::saturatingAdd(node.usage[d], node.leaving[d]);
-    if (held != 0) status.usage.set(tree_.dimensions()[d], held);
-    if (tree_.counts(d)) share = std::max(share, thousandths(held, tree_.capacity()[d]));
+    if (held != 0) status.usage.set(tree_.dimensions().names()[d], held);
+    if (tree_.dimensions().counts(d))
+      share = std::max(share, thousandths(held, tree_.capacity().available()[d]));
   }
   status.gpus = gpusOf(tree_, node);
   status.share = share;
-  status.fairShare = thousandths(fairShares_[index], tree_.capacity()[dimension_]);
+  status.fairShare = thousandths(fairShares_[index], tree_.capacity().available()[dimension_]);
   status.waiting = waiting_[index];
   status.placed = placed_[index];
   const bool good = node.problem.empty();
@@ -207,7 +209,7 @@ model::QueueStatus QueueReport::statusOf(QueueTree::Index index, const model::Sn
                  node.problemReason, "the queue cannot be used until its spec is corrected", snapshot.now,
                  queue.generation);
   }
-  keepDecayed(queue.status, tree_.dimensions(), snapshot, status);
+  keepDecayed(queue.status, tree_.dimensions().names(), snapshot, status);
   return status;
 }
 

@@ -21,6 +21,8 @@
 #include "core/place/joining_members.h"
 #include "core/place/work_budget.h"
 #include "core/planner.h"
+#include "core/queues/holdings.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/message_text.h"
@@ -82,7 +84,7 @@ class Resizes {
   [[nodiscard]] bool mayHaveMore(const Job& job) const {
     const QueueTree& queues = in_.queues;
     return model::sameCharge(job, queues.requestedQueueOf(job)) &&
-           !queues.beyondLimit(queues.queueOf(job), queues.heldBy(job, lastMembers(job, 1)));
+           !beyondLimit(queues, queues.queueOf(job), heldBy(queues.capacity(), job, lastMembers(job, 1)));
   }
 
   [[nodiscard]] bool backsOff(const Job& job) const {
@@ -410,13 +412,15 @@ class Resizes {
                      in_.ledger, in_.domains, in_.refusals, keptNames_);
     if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
     const QueueTree::Index queue = in_.queues.queueOf(job);
-    const QueueTree::Amounts held = in_.queues.heldBy(job, places->assignments);
-    const bool beyond = in_.queues.beyondLimit(queue, held) || in_.queues.beyondLimitWithLeaving(queue, held);
+    const Amounts held = heldBy(in_.queues.capacity(), job, places->assignments);
+    const bool beyond =
+        beyondLimit(in_.queues, queue, held) || beyondLimitWithLeaving(in_.queues, queue, held);
     return beyond ? std::nullopt : std::move(places);
   }
 
   void grow(const JobPtr& job, Placement places) {
-    in_.queues.charge(in_.queues.queueOf(*job), in_.queues.heldBy(*job, places.assignments), false);
+    in_.queues.charge(in_.queues.queueOf(*job), heldBy(in_.queues.capacity(), *job, places.assignments),
+                      false);
     for (const model::Assignment& each : places.assignments) {
       in_.ledger.take(*in_.ledger.find(each.node), roleOf(*job).shape.requests,
                       static_cast<int>(each.indices.size()), job.get());

@@ -6,6 +6,7 @@
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
 #include "core/place/gpu_types.h"
+#include "core/queues/holdings.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {
@@ -23,8 +24,8 @@ std::int64_t gpusOf(const Job& job, const model::Role& role) {
 void TypeDemand::readNodes() {
   if (!typeOf_.empty()) return;
   typeOf_.assign(ledger_.nodes().size(), kNoType);
-  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
-    for (const model::NodeName& name : tree_.nodesOfType(d)) {
+  for (std::size_t d = 0; d < tree_.dimensions().firstGpuNodeResource(); ++d) {
+    for (const model::NodeName& name : tree_.capacity().nodesOf(d)) {
       if (const auto node = ledger_.find(name)) typeOf_[*node] = d;
     }
   }
@@ -87,12 +88,12 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
   const std::int64_t takes = minimumOf(minimum);
   auto closed = std::make_shared<GangPlacer::NodeNames>();
   std::set<std::size_t> types;
-  for (std::size_t d = 0; d < tree_.firstGpuNodeResource(); ++d) {
+  for (std::size_t d = 0; d < tree_.dimensions().firstGpuNodeResource(); ++d) {
     const auto& path = tree_.node(queue).path;
     const bool isBeyond =
         std::any_of(path.begin(), path.end(), [&](auto at) { return takes > tree_.node(at).limit[d]; });
     if (!isBeyond) continue;
-    const auto nodes = tree_.nodesOfType(d);
+    const auto nodes = tree_.capacity().nodesOf(d);
     closed->insert(closed->end(), nodes.begin(), nodes.end());
     types.insert(d);
   }
@@ -105,9 +106,9 @@ std::shared_ptr<const GangPlacer::NodeNames> TypeDemand::findClosed(QueueTree::I
   return closed;
 }
 
-QueueTree::Amounts TypeDemand::demandOf(const Job& job, std::uint32_t shape) {
-  QueueTree::Amounts demand = tree_.demandOf(job);
-  if (!tree_.namesTypes()) return demand;
+Amounts TypeDemand::demandOf(const Job& job, std::uint32_t shape) {
+  Amounts demand = core::demandOf(tree_.capacity(), job);
+  if (!tree_.dimensions().namesTypes()) return demand;
   const Roles& roles = typesOf(job, shape);
   const std::set<std::size_t>& closed = closedTypes_[placer_.closedTo(job)];
   for (std::size_t i = 0; i < roles.size(); ++i) {

@@ -32,7 +32,7 @@ class TypeDemand {
                                                                       std::uint32_t shape);
   // Returns the demand of the job, which has this shape at some size. It includes the GPU types of those
   // members that can run on only one type.
-  [[nodiscard]] QueueTree::Amounts demandOf(const model::Job& job, std::uint32_t shape);
+  [[nodiscard]] Amounts demandOf(const model::Job& job, std::uint32_t shape);
   // Returns how many of the job's GPUs may be of the type.
   [[nodiscard]] std::int64_t mostOf(const model::Job& job, std::uint32_t shape, std::size_t type);
 

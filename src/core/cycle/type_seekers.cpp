@@ -72,9 +72,9 @@ std::map<model::ObjectKey, std::string> typesForWaiting(const std::vector<Pendin
     if (seekers.size() == kMaxSeekers) break;
     const Job& job = *each->waiting->job;
     if (!isSeeker(*each) || choosesItself(job, label)) continue;
-    const auto gpus =
-        std::accumulate(each->demand.begin(), each->demand.begin() + static_cast<std::ptrdiff_t>(tree.cpu()),
-                        std::int64_t{0});
+    const auto gpus = std::accumulate(
+        each->demand.begin(), each->demand.begin() + static_cast<std::ptrdiff_t>(tree.dimensions().cpu()),
+        std::int64_t{0});
     TypeSeeker seeker{job.key, each->priority, gpus, worthOf(job)};
     if (gpus > 0 && !seeker.worth.empty()) seekers.push_back(std::move(seeker));
   }

@@ -11,7 +11,9 @@
 #include "core/gang.h"
 #include "core/ledger.h"
 #include "core/place.h"
+#include "core/queues/holdings.h"
 #include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
@@ -102,12 +104,12 @@ class UserScale {
     Job wish = job;
     wish.status.gang = {};
     const QueueTree& tree = request_.queues;
-    const QueueTree::Amounts demand = tree.demandOf(wish);
+    const Amounts demand = demandOf(tree.capacity(), wish);
     double share = 0;
     for (std::size_t d = 0; d < demand.size(); ++d) {
-      if (!tree.counts(d) || tree.capacity()[d] <= 0) continue;
-      share =
-          std::max(share, static_cast<double>(demand[d]) * kWhole / static_cast<double>(tree.capacity()[d]));
+      if (!tree.dimensions().counts(d) || tree.capacity().available()[d] <= 0) continue;
+      share = std::max(share, static_cast<double>(demand[d]) * kWhole /
+                                  static_cast<double>(tree.capacity().available()[d]));
     }
     return static_cast<std::int64_t>(share);
   }
@@ -224,10 +226,10 @@ class UserScale {
     if (!placement) return std::nullopt;
     const QueueTree& tree = request_.queues;
     const QueueTree::Index queue = tree.queueOf(job);
-    const QueueTree::Amounts held = tree.heldBy(job, placement->assignments);
-    auto beyond = tree.beyondLimit(queue, held);
-    if (!beyond) beyond = tree.beyondLimitWithLeaving(queue, held);
-    if (!beyond && !model::chargedPreemptible(job)) beyond = tree.beyondNonPreemptible(queue, held);
+    const Amounts held = heldBy(tree.capacity(), job, placement->assignments);
+    auto beyond = beyondLimit(tree, queue, held);
+    if (!beyond) beyond = beyondLimitWithLeaving(tree, queue, held);
+    if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(tree, queue, held);
     if (!beyond) {
       const model::ObjectKey* kept = request_.reservedFor(job, priorities_.of(job), placement->assignments);
       if (kept == nullptr) return placement;
@@ -240,7 +242,7 @@ class UserScale {
 
   void take(const JobPtr& job, Placement placement) {
     QueueTree& tree = request_.queues;
-    tree.charge(tree.queueOf(*job), tree.heldBy(*job, placement.assignments),
+    tree.charge(tree.queueOf(*job), heldBy(tree.capacity(), *job, placement.assignments),
                 !model::chargedPreemptible(*job));
     for (const model::Assignment& each : placement.assignments) {
       request_.ledger.take(*request_.ledger.find(each.node), roleOf(*job).shape.requests,

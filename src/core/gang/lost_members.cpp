@@ -5,6 +5,8 @@
 
 #include "core/gang/gang_resize.h"
 #include "core/ledger/what_if.h"
+#include "core/queues/holdings.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "model/charge.h"
 
@@ -80,15 +82,15 @@ std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
                                                         const std::vector<model::Assignment>& assignments,
                                                         const std::vector<model::Assignment>& replaced,
                                                         const QueueTree& queues) {
-  QueueTree::Amounts more = queues.heldBy(job, assignments);
-  const QueueTree::Amounts less = queues.heldBy(job, replaced);
+  Amounts more = heldBy(queues.capacity(), job, assignments);
+  const Amounts less = heldBy(queues.capacity(), job, replaced);
   for (std::size_t d = 0; d < more.size(); ++d) more[d] = std::max<std::int64_t>(more[d] - less[d], 0);
   const QueueTree::Index queue = queues.queueOf(job);
-  auto beyond = queues.beyondLimit(queue, more);
-  if (!beyond) beyond = queues.beyondLimitWithLeaving(queue, more);
-  if (!beyond && !model::chargedPreemptible(job)) beyond = queues.beyondNonPreemptible(queue, more);
+  auto beyond = beyondLimit(queues, queue, more);
+  if (!beyond) beyond = beyondLimitWithLeaving(queues, queue, more);
+  if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(queues, queue, more);
   if (!beyond) return std::nullopt;
-  return queues.nodesOfType(beyond->dimension);
+  return queues.capacity().nodesOf(beyond->dimension);
 }
 
 std::optional<Placement> findPlacementFor(const Job& job, const std::vector<Member>& members,

@@ -14,6 +14,7 @@
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
 #include "core/planner/hardware.h"
+#include "core/queues/holdings.h"
 #include "model/message_text.h"
 #include "model/queue.h"
 
@@ -177,17 +178,17 @@ std::map<std::size_t, std::int64_t> tightestLimits(const Job& job, const QueueTr
   };
   const std::vector<QueueTree::Index>& path = queues.node(queue).path;
   for (const QueueTree::Index above : path) {
-    const QueueTree::Amounts& limit = queues.node(above).limit;
+    const Amounts& limit = queues.node(above).limit;
     for (std::size_t d = 0; d < limit.size(); ++d) {
       if (limit[d] != QueueTree::kNoLimit) bound(d, limit[d]);
     }
   }
   if (job.spec.preemptible || path.empty()) return tightest;
   // A non-preemptible job must fit beside the nominal quota of other queues.
-  for (std::size_t d = 0; d < queues.firstGpuNodeResource(); ++d) {
+  for (std::size_t d = 0; d < queues.dimensions().firstGpuNodeResource(); ++d) {
     const std::int64_t others =
         queues.node(QueueTree::kCluster).guaranteed[d] - queues.node(path.front()).guaranteed[d];
-    if (others > 0) bound(d, std::max<std::int64_t>(queues.capacity()[d] - others, 0));
+    if (others > 0) bound(d, std::max<std::int64_t>(queues.capacity().available()[d] - others, 0));
   }
   return tightest;
 }
@@ -197,15 +198,15 @@ void addLimits(const Job& job, const QueueTree& queues, PlanningCapacity& availa
   if (!queue) return;
   const auto tightest = tightestLimits(job, queues, *queue);
   if (tightest.empty()) return;
-  std::map<std::string, QueueTree::Amounts> amounts;  // of one member, by role
+  std::map<std::string, Amounts> amounts;  // of one member, by role
   for (const Role& role : job.spec.roles) {
     Job one;
     one.spec.roles.push_back(role);
     one.spec.roles.front().replicas = 1;
-    amounts[role.name] = queues.demandOf(one);
+    amounts[role.name] = demandOf(queues.capacity(), one);
   }
   for (const auto& [dimension, most] : tightest) {
-    PlanningCapacity::Limit limit{.resource = queues.dimensions()[dimension], .most = most};
+    PlanningCapacity::Limit limit{.resource = queues.dimensions().names()[dimension], .most = most};
     const bool ofType = limit.resource.starts_with(model::kGpuTypePrefix);
     if (ofType) limit.gpuType = limit.resource.substr(model::kGpuTypePrefix.size());
     for (const Role& role : job.spec.roles)

@@ -69,18 +69,18 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
   return victims;
 }
 
-void countOnce(QueueTree& tree, QueueTree::Index preemptor, const QueueTree::Amounts& held,
+void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
                const std::vector<PendingRelease>& leaving) {
-  QueueTree::Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
+  Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
   const auto& path = tree.node(preemptor).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    QueueTree::Amounts left(held.size(), 0);
+    Amounts left(held.size(), 0);
     for (const PendingRelease& each : leaving) {
       const auto& above = tree.node(each.queue).path;
       if (std::find(above.begin(), above.end(), *at) == above.end()) continue;
       for (std::size_t d = 0; d < left.size(); ++d) left[d] = base::saturatingAdd(left[d], each.amounts[d]);
     }
-    QueueTree::Amounts change(held.size(), 0);
+    Amounts change(held.size(), 0);
     for (std::size_t d = 0; d < left.size(); ++d) {
       const std::int64_t twice = std::min(left[d], held[d]);
       change[d] = counted[d] - twice;

@@ -35,11 +35,11 @@ struct ClaimOnGang {
 // Amounts that are charged to a queue and that are about to be released.
 struct PendingRelease {
   QueueTree::Index queue = QueueTree::kCluster;
-  QueueTree::Amounts amounts;
+  Amounts amounts;
 };
 // While a preemptor waits for its victims to leave, a limit need not admit both. Of what leaves for it and
 // what it holds itself, the larger counts. Both are charged already.
-void countOnce(QueueTree& tree, QueueTree::Index preemptor, const QueueTree::Amounts& held,
+void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
                const std::vector<PendingRelease>& leaving);
 
 // "ml/a, ml/b and ml/c".

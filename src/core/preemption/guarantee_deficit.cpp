@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "core/queues/queue_share.h"
 
 namespace trainyard::core {
 namespace {
 
 std::int64_t shareOf(std::int64_t amount, std::int64_t capacity) {
-  return amount <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, std::max<std::int64_t>(capacity, 1));
+  return amount <= 0 ? 0 : base::scaled(amount, kShareUnit, std::max<std::int64_t>(capacity, 1));
 }
 
 }  // namespace
@@ -28,8 +29,8 @@ GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index preem
       if (at == queues_.end()) queues_.push_back(queue);
     }
   }
-  for (std::size_t d = 0; d < tree.firstGpuNodeResource(); ++d) {
-    if (d < tree.cpu()) allGpus_ = base::saturatingAdd(allGpus_, tree.capacity()[d]);
+  for (std::size_t d = 0; d < tree.dimensions().firstGpuNodeResource(); ++d) {
+    if (d < tree.dimensions().cpu()) allGpus_ = base::saturatingAdd(allGpus_, tree.capacity().available()[d]);
     const auto guaranteed = [&](QueueTree::Index queue) { return tree.node(queue).guaranteed[d] > 0; };
     if (std::any_of(queues_.begin(), queues_.end(), guaranteed)) dimensions_.push_back(d);
   }
@@ -61,10 +62,10 @@ std::int64_t GuaranteeDeficit::of(const Chosen& victims) {
       const std::size_t d = dimensions_[i];
       const std::int64_t left = base::saturatingSubtract(node.usage[d], taken_[at * dimensions_.size() + i]);
       const std::int64_t lacks = std::max<std::int64_t>(node.guaranteed[d] - left, 0);
-      if (d < tree_.cpu() || d >= tree_.firstType()) {
-        (d < tree_.cpu() ? ofAny : ofTypes) += lacks;
+      if (d < tree_.dimensions().cpu() || d >= tree_.dimensions().firstType()) {
+        (d < tree_.dimensions().cpu() ? ofAny : ofTypes) += lacks;
       } else {
-        deficit = base::saturatingAdd(deficit, shareOf(lacks, tree_.capacity()[d]));
+        deficit = base::saturatingAdd(deficit, shareOf(lacks, tree_.capacity().available()[d]));
       }
     }
     deficit = base::saturatingAdd(deficit, shareOf(std::max(ofAny, ofTypes), allGpus_));

@@ -8,6 +8,8 @@
 #include "core/ledger/what_if.h"
 #include "core/order/preemption_cost.h"
 #include "core/queues/guarantee.h"
+#include "core/queues/holdings.h"
+#include "core/queues/quota_check.h"
 #include "core/timeline/earliest_fit.h"
 #include "model/charge.h"
 
@@ -186,12 +188,12 @@ class Search {
     QueueTree& tree = in_.queues;
     struct Held {
       QueueTree::Index queue = QueueTree::kCluster;
-      QueueTree::Amounts before, after;
+      Amounts before, after;
     };
     std::vector<Held> changes;
     for (const core::Change& move : arranged.releases) {
-      changes.push_back({tree.queueOf(*move.job), tree.holdingsOf(*move.job),
-                         tree.heldBy(*move.job, move.add.assignments)});
+      changes.push_back({tree.queueOf(*move.job), holdingsOf(tree.capacity(), *move.job),
+                         heldBy(tree.capacity(), *move.job, move.add.assignments)});
     }
     for (const Held& each : changes) tree.discharge(each.queue, each.before, false);
     std::size_t charged = 0;
@@ -199,17 +201,18 @@ class Search {
     for (; charged < changes.size() && allowed; ++charged) {
       const Held& each = changes[charged];
       // A gang that keeps its type of GPU is not held back by pods of that type that are terminating.
-      QueueTree::Amounts gained = each.after;
+      Amounts gained = each.after;
       for (std::size_t d = 0; d < gained.size(); ++d) {
         if (each.after[d] <= each.before[d]) gained[d] = 0;
       }
-      allowed = !tree.beyondLimit(each.queue, each.after) && !tree.beyondLimitWithLeaving(each.queue, gained);
+      allowed =
+          !beyondLimit(tree, each.queue, each.after) && !beyondLimitWithLeaving(tree, each.queue, gained);
       tree.charge(changes[charged].queue, changes[charged].after, false);
     }
-    const auto wanted = tree.heldBy(*preemptor_.job, arranged.placement.assignments);
-    allowed = allowed && !tree.beyondLimit(preemptor_.queue, wanted) &&
-              !tree.beyondLimitWithLeaving(preemptor_.queue, wanted) &&
-              (preemptor_.job->spec.preemptible || !tree.beyondNonPreemptible(preemptor_.queue, wanted));
+    const auto wanted = heldBy(tree.capacity(), *preemptor_.job, arranged.placement.assignments);
+    allowed = allowed && !beyondLimit(tree, preemptor_.queue, wanted) &&
+              !beyondLimitWithLeaving(tree, preemptor_.queue, wanted) &&
+              (preemptor_.job->spec.preemptible || !beyondNonPreemptible(tree, preemptor_.queue, wanted));
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
     for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;

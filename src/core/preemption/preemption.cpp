@@ -11,7 +11,9 @@
 #include "core/preemption/guarantee_deficit.h"
 #include "core/preemption/moves.h"
 #include "core/queues/guarantee.h"
+#include "core/queues/holdings.h"
 #include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
 #include "model/charge.h"
 
 namespace trainyard::core {
@@ -71,7 +73,7 @@ std::optional<Claim> Preemption::claim(const Preemptor& preemptor, std::size_t w
                        return allowed;
                      },
                      [&](const Chosen& victims) {
-                       if (!tree_.dependsOnNodes(preemptor.job->spec.preemptible))
+                       if (!tree_.capacity().dependsOnNodes(preemptor.job->spec.preemptible))
                          return placer_.tryClaim(*preemptor.job, widest);
                        setCharged(candidates, victims, false);
                        auto placement = placeInQuota(preemptor, widest);
@@ -81,6 +83,9 @@ std::optional<Claim> Preemption::claim(const Preemptor& preemptor, std::size_t w
                      [&](const Chosen& victims) { return mayPreemptAll(preemptor, candidates, victims); },
                      [&](const Chosen& victims) { return deficit.of(victims); }});
   if (!choice) return std::nullopt;
+  if (const auto placed = placedAt(preemptor, choice->placement);
+      placed && !mayPreemptAll(*placed, candidates, choice->victims))
+    return std::nullopt;
   Claim claim{std::move(choice->placement), {}};
   for (const std::size_t index : choice->victims) {
     const Candidate& victim = candidates[index];
@@ -100,7 +105,7 @@ std::optional<Claim> Preemption::claim(const Preemptor& preemptor, std::size_t w
     return claim;
   }
   spareMembers(preemptor, widest, claim);
-  if (waitsForTerminating(preemptor, claim) || outgrowsGuarantee(preemptor, claim)) return std::nullopt;
+  if (waitsForTerminating(preemptor, claim)) return std::nullopt;
   applyClaim(claim);
   return claim;
 }
@@ -115,47 +120,40 @@ bool Preemption::hasNoCandidate(QueueTree::Index queue, const Rank& rank, bool m
 
 bool Preemption::waitsForTerminating(const Preemptor& preemptor, const Claim& claim) {
   setCharged(claim.releases, false);
-  const QueueTree::Amounts wanted =
-      tree_.namesTypes() ? tree_.heldBy(*preemptor.job, claim.placement.assignments) : preemptor.demand;
-  waitsForTerminating_ = tree_.beyondLimitWithLeaving(preemptor.queue, wanted).has_value();
+  const Amounts wanted = tree_.dimensions().namesTypes()
+                             ? heldBy(tree_.capacity(), *preemptor.job, claim.placement.assignments)
+                             : preemptor.demand;
+  waitsForTerminating_ = beyondLimitWithLeaving(tree_, preemptor.queue, wanted).has_value();
   setCharged(claim.releases, true);
   return waitsForTerminating_;
 }
 
-// What members without GPUs hold beside GPUs depends on the nodes. A claim by a guarantee has to stay within
-// it there, too: else the gang could be preempted at once in turn.
-bool Preemption::outgrowsGuarantee(const Preemptor& preemptor, const Claim& claim) {
+// What members without GPUs hold beside GPUs depends on the nodes. The rights by which gangs were chosen have
+// to hold for that, too: else the preemptor could be preempted at once in turn. (Lost: a comparison with any
+// guarantee on the path. That of a common parent hid that two siblings exceeded theirs, and their gangs
+// preempted each other without end.) Returns nothing if the demand does not depend on the placement.
+std::optional<Preemptor> Preemption::placedAt(const Preemptor& preemptor, const Placement& placement) const {
   const auto& roles = preemptor.job->spec.roles;
-  const bool depends = tree_.dependsOnNodes(false) &&
+  const bool depends = tree_.capacity().dependsOnNodes(false) &&
                        std::any_of(roles.begin(), roles.end(),
                                    [](const auto& role) { return role.shape.requests.gpus() <= 0; });
-  const auto& victims = claim.releases;
-  const bool takesFromOthers = std::any_of(victims.begin(), victims.end(), [&](const Change& each) {
-    return tree_.queueOf(*each.job) != preemptor.queue;
-  });
-  if (!depends || !takesFromOthers) return false;
-  setCharged(victims, false);
-  const QueueTree::Amounts held = tree_.heldBy(*preemptor.job, claim.placement.assignments);
-  const auto outgrows = [&](Bound bound) {
-    return isWithinGuarantee(tree_, preemptor.queue, preemptor.demand, bound) &&
-           !isWithinGuarantee(tree_, preemptor.queue, held, bound);
-  };
-  const bool outgrown = outgrows(Bound::kInProportion) || outgrows(Bound::kAtMost);
-  setCharged(victims, true);
-  return outgrown;
+  if (!depends) return std::nullopt;
+  Preemptor placed = preemptor;
+  placed.demand = heldBy(tree_.capacity(), *preemptor.job, placement.assignments);
+  return placed;
 }
 
 void Preemption::applyClaim(const Claim& claim) {
   for (const Change& each : claim.releases) {
     preempted_.insert(each.job.get());
-    tree_.markLeaving(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
+    tree_.markLeaving(tree_.queueOf(*each.job), heldBy(tree_.capacity(), *each.job, each.remove));
   }
 }
 
 void Preemption::withdraw(const Claim& claim) {
   for (const Change& each : claim.releases) {
     preempted_.erase(each.job.get());
-    tree_.unmarkLeaving(tree_.queueOf(*each.job), tree_.heldBy(*each.job, each.remove));
+    tree_.unmarkLeaving(tree_.queueOf(*each.job), heldBy(tree_.capacity(), *each.job, each.remove));
   }
 }
 
@@ -175,7 +173,8 @@ std::optional<Placement> Preemption::placeWithout(const Preemptor& preemptor, st
 // Places the preemptor in the ledger as it is; quotas count these changes as done.
 std::optional<Placement> Preemption::placeInQuotaWithout(const Preemptor& preemptor, std::size_t widest,
                                                          const std::vector<Change>& victims) {
-  if (!tree_.dependsOnNodes(preemptor.job->spec.preemptible)) return placer_.tryClaim(*preemptor.job, widest);
+  if (!tree_.capacity().dependsOnNodes(preemptor.job->spec.preemptible))
+    return placer_.tryClaim(*preemptor.job, widest);
   setCharged(victims, false);
   auto placement = placeInQuota(preemptor, widest);
   setCharged(victims, true);
@@ -191,7 +190,7 @@ bool Preemption::quotaAllowsWithout(const Preemptor& preemptor, const std::vecto
 
 void Preemption::setCharged(const std::vector<Change>& victims, bool isCharged) {
   for (const Change& each : victims) {
-    const QueueTree::Amounts held = tree_.heldBy(*each.job, each.remove);
+    const Amounts held = heldBy(tree_.capacity(), *each.job, each.remove);
     if (isCharged) {
       tree_.charge(tree_.queueOf(*each.job), held, false);
     } else {
@@ -212,11 +211,12 @@ void Preemption::setCharged(const std::vector<Candidate>& candidates, const Chos
 
 // Without a placement, what the preemptor requests is checked; with one, what it holds there.
 bool Preemption::quotaAllows(const Preemptor& preemptor, const Placement* placement) const {
-  const bool byNodes = placement != nullptr && tree_.dependsOnNodes(preemptor.job->spec.preemptible);
-  const QueueTree::Amounts wanted =
-      byNodes ? tree_.heldBy(*preemptor.job, placement->assignments) : preemptor.demand;
-  return !tree_.beyondLimit(preemptor.queue, wanted) &&
-         (preemptor.job->spec.preemptible || !tree_.beyondNonPreemptible(preemptor.queue, wanted));
+  const bool byNodes =
+      placement != nullptr && tree_.capacity().dependsOnNodes(preemptor.job->spec.preemptible);
+  const Amounts wanted =
+      byNodes ? heldBy(tree_.capacity(), *preemptor.job, placement->assignments) : preemptor.demand;
+  return !beyondLimit(tree_, preemptor.queue, wanted) &&
+         (preemptor.job->spec.preemptible || !beyondNonPreemptible(tree_, preemptor.queue, wanted));
 }
 
 // Leaves out nodes of a GPU type that the queue may not use more of. For a job that cannot be preempted it
@@ -224,12 +224,12 @@ bool Preemption::quotaAllows(const Preemptor& preemptor, const Placement* placem
 std::optional<Placement> Preemption::placeInQuota(const Preemptor& preemptor, std::size_t widest) {
   std::vector<model::NodeName> avoid;
   while (auto placement = placer_.tryClaim(*preemptor.job, widest, avoid)) {
-    const QueueTree::Amounts held = tree_.heldBy(*preemptor.job, placement->assignments);
-    auto beyond = tree_.beyondLimit(preemptor.queue, held);
+    const Amounts held = heldBy(tree_.capacity(), *preemptor.job, placement->assignments);
+    auto beyond = beyondLimit(tree_, preemptor.queue, held);
     if (!beyond && !preemptor.job->spec.preemptible)
-      beyond = tree_.beyondNonPreemptible(preemptor.queue, held);
+      beyond = beyondNonPreemptible(tree_, preemptor.queue, held);
     if (!beyond) return placement;
-    const auto nodes = tree_.nodesOfType(beyond->dimension);
+    const auto nodes = tree_.capacity().nodesOf(beyond->dimension);
     if (nodes.empty()) return std::nullopt;
     avoid.insert(avoid.end(), nodes.begin(), nodes.end());
   }
@@ -264,7 +264,7 @@ std::vector<Candidate> Preemption::candidatesFor(const Preemptor& preemptor) {
   listRunning();
   std::vector<Candidate> candidates;
   // Capacity on other nodes helps only if a quota is exceeded.
-  const bool anywhere = tree_.beyondLimit(preemptor.queue, preemptor.demand).has_value();
+  const bool anywhere = beyondLimit(tree_, preemptor.queue, preemptor.demand).has_value();
   std::vector<char> pool;
   for (const std::size_t index : findCandidates(preemptor)) {
     Candidate& running = running_[index];
@@ -414,7 +414,7 @@ bool Preemption::fitsWithout(const Job& other, const Preemptor& asking, std::siz
   WhatIf victims(ledger_);
   victims.release(amounts);
   const QueueTree::Index queue = tree_.queueOf(other);
-  const QueueTree::Amounts held = tree_.holdingsOf(other);
+  const Amounts held = holdingsOf(tree_.capacity(), other);
   const bool nonPreemptible = !model::chargedPreemptible(other);
   tree_.discharge(queue, held, nonPreemptible);
   auto placement = quotaAllows(asking, nullptr) ? placeInQuotaWithout(asking, widest, {}) : std::nullopt;
@@ -454,7 +454,7 @@ void Preemption::listRunning() {
          .priority = priorities.of(*job),
          .queue = queue,
          .cost = base::saturatingAdd(lostWork(*job, placed, snapshot_), preemptionPenalty(*job)),
-         .held = tree_.holdingsOf(*job),
+         .held = holdingsOf(tree_.capacity(), *job),
          .isWithinMinRuntime = isWithinMinRuntime,
          .isUnprotected = unprotectedFrom <= snapshot_.now,
          .isStarting = !job->status.gang.placed});
@@ -465,7 +465,7 @@ void Preemption::listRunning() {
 }
 
 void Preemption::groupEquivalent() {
-  std::map<std::tuple<QueueTree::Index, int, bool, QueueTree::Amounts>, std::size_t> known;
+  std::map<std::tuple<QueueTree::Index, int, bool, Amounts>, std::size_t> known;
   for (std::size_t i = 0; i < running_.size(); ++i) {
     const Candidate& running = running_[i];
     const auto& charge = running.job->status.gang.charge;

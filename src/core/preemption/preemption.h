@@ -118,7 +118,8 @@ class Preemption {
   void listElastic(const JobPtr& job, int priority);
   // Whether a limit makes the claim wait for gangs that terminate already.
   [[nodiscard]] bool waitsForTerminating(const Preemptor& preemptor, const Claim& claim);
-  [[nodiscard]] bool outgrowsGuarantee(const Preemptor& preemptor, const Claim& claim);
+  [[nodiscard]] std::optional<Preemptor> placedAt(const Preemptor& preemptor,
+                                                  const Placement& placement) const;
   void applyClaim(const Claim& claim);
   void setCharged(const std::vector<Change>& victims, bool isCharged);
   void setCharged(const std::vector<Candidate>& candidates, const Chosen& victims, bool isCharged);

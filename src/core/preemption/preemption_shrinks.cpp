@@ -4,7 +4,9 @@
 
 #include "base/saturating.h"
 #include "core/preemption/preemption.h"
+#include "core/queues/holdings.h"
 #include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 
 // Phase 6, as far as elastic gangs give up members (core/preemption/preemption.h).
@@ -64,8 +66,15 @@ std::optional<Claim> Preemption::shrinks(const Preemptor& preemptor, std::size_t
   auto choice = chooseShrinks({*preemptor.job, widest, candidates, ledger_, placer_, quotaAllows, place});
   if (!choice) return std::nullopt;
   Claim claim{std::move(choice->placement), changesOf(choice->gives)};
-  if (claim.releases.empty() || waitsForTerminating(preemptor, claim) || outgrowsGuarantee(preemptor, claim))
-    return std::nullopt;
+  if (claim.releases.empty() || waitsForTerminating(preemptor, claim)) return std::nullopt;
+  if (const auto placed = placedAt(preemptor, claim.placement); placed && !surplusOnly) {
+    const std::vector<Shrinkable> allowed = shrinkable(*placed, surplusOnly);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const auto same = [&](const Shrinkable& each) { return each.job == candidates[i].job; };
+      const auto at = std::find_if(allowed.begin(), allowed.end(), same);
+      if (choice->gives[i] > (at == allowed.end() ? 0 : at->most)) return std::nullopt;
+    }
+  }
   applyClaim(claim);
   return claim;
 }
@@ -84,13 +93,15 @@ std::vector<Shrinkable> Preemption::shrinkable(const Preemptor& preemptor, bool 
     placer_.budget().spend(each.most);
     if (static_cast<int>(each.frees.size()) != each.most) continue;  // a node of it is gone
     if (pool.empty()) pool = poolOf(*preemptor.job, ledger_);
-    const bool anywhere = tree_.beyondLimit(preemptor.queue, preemptor.demand).has_value();
+    const bool anywhere = beyondLimit(tree_, preemptor.queue, preemptor.demand).has_value();
     if (!anywhere && !touches(each.frees, pool)) continue;
-    tree_.discharge(running.queue, tree_.heldBy(*running.job, lastMembers(*running.job, each.most)), false);
+    tree_.discharge(running.queue,
+                    heldBy(tree_.capacity(), *running.job, lastMembers(*running.job, each.most)), false);
     found.push_back(std::move(each));
   }
   for (const Shrinkable& each : found)
-    tree_.charge(tree_.queueOf(*each.job), tree_.heldBy(*each.job, lastMembers(*each.job, each.most)), false);
+    tree_.charge(tree_.queueOf(*each.job),
+                 heldBy(tree_.capacity(), *each.job, lastMembers(*each.job, each.most)), false);
   return found;
 }
 
@@ -128,15 +139,15 @@ int Preemption::maxMembersGiven(const Preemptor& preemptor, const Candidate& run
     return within && first ? std::max(has - minimum, gives) : gives;
   }
   if (within) return std::max(has - minimum, 0);
-  const QueueTree::Amounts whole = tree_.holdingsOf(job);
-  QueueTree::Amounts before = tree_.heldBy(job, lastMembers(job, gives));
+  const Amounts whole = holdingsOf(tree_.capacity(), job);
+  Amounts before = heldBy(tree_.capacity(), job, lastMembers(job, gives));
   for (int asked = 0; gives < has - minimum && asked < kMaxAsked; ++asked) {
-    const QueueTree::Amounts together = tree_.heldBy(job, lastMembers(job, gives + 1));
+    const Amounts together = heldBy(tree_.capacity(), job, lastMembers(job, gives + 1));
     // Only the next member: those before it are discharged.
-    QueueTree::Amounts held = together;
+    Amounts held = together;
     for (std::size_t i = 0; i < held.size(); ++i) held[i] -= before[i];
     tree_.discharge(running.queue, before, false);
-    QueueTree::Amounts remaining = whole;
+    Amounts remaining = whole;
     for (std::size_t i = 0; i < held.size(); ++i) remaining[i] -= before[i];
     const Victim next{&job, running.priority, running.queue, held, running.isUnprotected, &remaining};
     const bool may = hasRightToPreempt(preemptor, next, tree_, shares_) ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/queues/guarantee.h"
+#include "core/queues/queue_share.h"
 #include "model/charge.h"
 
 namespace trainyard::core {
@@ -27,12 +28,28 @@ bool yieldsBorrowed(const Preemptor& preemptor, const Victim& victim, const Queu
   });
 }
 
+// Whether a pending job of the queue, or below it, is within its guarantee once a gang that holds this has
+// gone. It is computed per resource: with several jobs it is true too early, never too late.
+bool reclaimableAfter(const QueueTree& tree, QueueTree::Index queue, const Amounts& held) {
+  const QueueTree::Node& node = tree.node(queue);
+  if (!node.smallestPending) return false;
+  bool gains = false;
+  for (std::size_t d = 0; d < held.size(); ++d) {
+    if (node.guaranteed[d] <= 0) continue;
+    const std::int64_t then = base::saturatingAdd(node.usage[d] - held[d], (*node.smallestPending)[d]);
+    if (then > node.guaranteed[d]) return false;
+    gains = gains || held[d] > 0;
+  }
+  return gains;
+}
+
 // Whether one of these queues would take back at once, by its guarantee, what the victim gives up. The holder
 // would then be preempted in turn, and neither would make progress.
 bool wouldBeTakenBack(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree) {
   const auto& path = tree.node(victim.queue).path;
   const auto from = std::find(path.begin(), path.end(), tree.branches(preemptor.queue, victim.queue).b);
-  return std::any_of(from, path.end(), [&](auto queue) { return tree.reclaimableAfter(queue, victim.held); });
+  return std::any_of(from, path.end(),
+                     [&](auto queue) { return reclaimableAfter(tree, queue, victim.held); });
 }
 
 // Guarantee and fair share: both require that the preemptor's own queue may reclaim.
@@ -61,9 +78,8 @@ bool reclaims(const Preemptor& preemptor, const Victim& victim, const QueueTree&
 }  // namespace
 
 template <typename Compute>
-std::int64_t ShareCache::known(std::vector<Known>& all, QueueTree::Index queue,
-                               const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
-                               Compute compute) {
+std::int64_t ShareCache::known(std::vector<Known>& all, QueueTree::Index queue, const Amounts& amounts,
+                               const Amounts& wanted, Compute compute) {
   if (all.empty()) all.resize(tree_.size());
   Known& known = all[queue];
   if (known.version != tree_.version() || known.amounts != amounts || known.wanted != wanted)
@@ -71,13 +87,12 @@ std::int64_t ShareCache::known(std::vector<Known>& all, QueueTree::Index queue,
   return known.share;
 }
 
-std::int64_t ShareCache::with(QueueTree::Index queue, const QueueTree::Amounts& more) {
-  return known(with_, queue, more, more, [&] { return tree_.shareWith(queue, more); });
+std::int64_t ShareCache::with(QueueTree::Index queue, const Amounts& more) {
+  return known(with_, queue, more, more, [&] { return shareWith(tree_, queue, more); });
 }
 
-std::int64_t ShareCache::without(QueueTree::Index queue, const QueueTree::Amounts& less,
-                                 const QueueTree::Amounts& wanted) {
-  return known(without_, queue, less, wanted, [&] { return tree_.shareWithout(queue, less, wanted); });
+std::int64_t ShareCache::without(QueueTree::Index queue, const Amounts& less, const Amounts& wanted) {
+  return known(without_, queue, less, wanted, [&] { return shareWithout(tree_, queue, less, wanted); });
 }
 
 bool forbidsPreemptionWithin(const QueueTree::Node& node) {

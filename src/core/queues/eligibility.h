@@ -18,7 +18,7 @@ struct Preemptor {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  QueueTree::Amounts demand;
+  Amounts demand;
   bool isHolder = false;      // it holds a reservation, or gangs were backfilled on what it had reserved
   Rank rank = {};             // in its queue
   bool overdue = false;       // holds its position in its queue, whatever its rank is
@@ -30,21 +30,19 @@ struct Preemptor {
 class ShareCache {
  public:
   explicit ShareCache(const QueueTree& tree) : tree_(tree) {}
-  [[nodiscard]] std::int64_t with(QueueTree::Index queue, const QueueTree::Amounts& more);
-  [[nodiscard]] std::int64_t without(QueueTree::Index queue, const QueueTree::Amounts& less,
-                                     const QueueTree::Amounts& wanted);
+  [[nodiscard]] std::int64_t with(QueueTree::Index queue, const Amounts& more);
+  [[nodiscard]] std::int64_t without(QueueTree::Index queue, const Amounts& less, const Amounts& wanted);
 
  private:
   struct Known {
     std::uint64_t version = 0;
-    QueueTree::Amounts amounts = {};  // empty: nothing is cached
-    QueueTree::Amounts wanted = {};
+    Amounts amounts = {};  // empty: nothing is cached
+    Amounts wanted = {};
     std::int64_t share = 0;
   };
   template <typename Compute>
-  [[nodiscard]] std::int64_t known(std::vector<Known>& all, QueueTree::Index queue,
-                                   const QueueTree::Amounts& amounts, const QueueTree::Amounts& wanted,
-                                   Compute compute);
+  [[nodiscard]] std::int64_t known(std::vector<Known>& all, QueueTree::Index queue, const Amounts& amounts,
+                                   const Amounts& wanted, Compute compute);
 
   const QueueTree& tree_;
   std::vector<Known> with_;  // by queue
@@ -56,10 +54,10 @@ struct Victim {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;  // kCluster: its queue does not exist
-  const QueueTree::Amounts& held;                // QueueTree::holdingsOf(), or what it would give up of that
+  const Amounts& held;                           // QueueTree::holdingsOf(), or what it would give up of that
   // protectedUntil() has passed.
   bool isUnprotected = true;
-  const QueueTree::Amounts* whole = nullptr;  // all that it holds, if `held` is a part
+  const Amounts* whole = nullptr;  // all that it holds, if `held` is a part
 };
 
 // Whether the job is preemptible, placed, and has no change of its gang under way.

@@ -75,7 +75,7 @@ class Pouring {
 
   std::vector<std::int64_t> run() {
     measure(QueueTree::kCluster);
-    give(QueueTree::kCluster, tree_.capacity()[dimension_]);
+    give(QueueTree::kCluster, tree_.capacity().available()[dimension_]);
     return std::move(shares_);
   }
 

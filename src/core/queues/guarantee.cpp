@@ -3,34 +3,29 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "core/queues/queue_share.h"
 
 namespace trainyard::core {
 namespace {
 
-using Amounts = QueueTree::Amounts;
 using Index = QueueTree::Index;
 using Node = QueueTree::Node;
 
-bool isType(const QueueTree& tree, std::size_t d) {
-  return d >= tree.firstType() && d < tree.firstGpuNodeResource();
-}
-
-bool isGpu(const QueueTree& tree, std::size_t d) { return d < tree.cpu() || isType(tree, d); }
-
 // The part of the cluster, in 1 / kShareUnit.
 std::int64_t partOf(const QueueTree& tree, std::size_t d, std::int64_t amount) {
-  const std::int64_t installed = tree.installed()[d];
-  return installed <= 0 ? 0 : base::scaled(amount, QueueTree::kShareUnit, installed);
+  const std::int64_t installed = tree.capacity().installed()[d];
+  return installed <= 0 ? 0 : base::scaled(amount, kShareUnit, installed);
 }
 
-// As much of a resource as `guaranteed` is of `whole`, rounded up.
+// As much of a resource as `guaranteed` is of `whole`, rounded down: the parts of all queues are no more than
+// there is.
 std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::int64_t guaranteed, std::int64_t whole) {
-  return guaranteed <= 0 || whole <= 0 ? 0 : base::scaledUp(tree.installed()[d], guaranteed, whole);
+  return guaranteed <= 0 || whole <= 0 ? 0 : base::scaled(tree.capacity().installed()[d], guaranteed, whole);
 }
 
 std::int64_t gpusOf(const QueueTree& tree, const Amounts& amounts) {
   std::int64_t gpus = 0;
-  for (std::size_t d = 0; d < tree.cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
+  for (std::size_t d = 0; d < tree.dimensions().cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
   return gpus;
 }
 
@@ -41,12 +36,14 @@ const Amounts& boundOf(const Node& node, Bound bound) {
 // What the queue is guaranteed of a resource on nodes with GPUs, in proportion to the GPUs, or to what a
 // named guarantee needs of these nodes.
 std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
-  std::int64_t covered = inProportion(tree, d, gpusOf(tree, node.guaranteed), gpusOf(tree, tree.installed()));
-  for (std::size_t named = tree.cpu(); named < tree.firstType(); ++named) {
-    for (std::size_t beside = tree.firstGpuNodeResource(); beside < node.guaranteed.size(); ++beside) {
-      if (tree.dimensions()[named] != tree.dimensions()[beside]) continue;
-      const std::int64_t there = tree.installed()[beside];
-      const std::int64_t elsewhere = base::saturatingSubtract(tree.installed()[named], there);
+  std::int64_t covered =
+      inProportion(tree, d, gpusOf(tree, node.guaranteed), gpusOf(tree, tree.capacity().installed()));
+  for (std::size_t named = tree.dimensions().cpu(); named < tree.dimensions().firstType(); ++named) {
+    for (std::size_t beside = tree.dimensions().firstGpuNodeResource(); beside < node.guaranteed.size();
+         ++beside) {
+      if (tree.dimensions().names()[named] != tree.dimensions().names()[beside]) continue;
+      const std::int64_t there = tree.capacity().installed()[beside];
+      const std::int64_t elsewhere = base::saturatingSubtract(tree.capacity().installed()[named], there);
       const std::int64_t needed = base::saturatingSubtract(node.guaranteed[named], elsewhere);
       covered = std::max(covered, inProportion(tree, d, needed, there));
     }
@@ -54,33 +51,46 @@ std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) 
   return covered;
 }
 
+// What the queue is guaranteed by name of the resource of a dimension beside GPUs: its jobs may run on any
+// node. (Lost: only what nodes without GPUs do not have. They may be cordoned or full.)
+std::int64_t namedAs(const QueueTree& tree, const Node& node, std::size_t beside) {
+  const QuotaDimensions& dimensions = tree.dimensions();
+  for (std::size_t named = dimensions.cpu(); named < dimensions.firstType(); ++named) {
+    if (dimensions.names()[named] == dimensions.names()[beside]) return node.guaranteed[named];
+  }
+  return 0;
+}
+
 // As much for each guaranteed GPU as the node with the most has.
 std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size_t d) {
   constexpr std::int64_t kPermille = 1'000;
-  return base::scaledUp(tree.mostPerGpu(d), gpusOf(tree, node.guaranteed), kPermille);
+  return base::scaledUp(tree.capacity().mostPerGpu(d), gpusOf(tree, node.guaranteed), kPermille);
 }
 
 // What the guarantee covers of a resource that the queue does not name: the largest part that it is
 // guaranteed of any resource, and no more than other queues' named guarantees leave.
 std::int64_t unnamed(const QueueTree& tree, const Node& node, std::size_t d) {
   std::int64_t covered = 0;
-  for (std::size_t of = 0; of < tree.firstType(); ++of)
-    covered = std::max(covered, inProportion(tree, d, node.guaranteed[of], tree.installed()[of]));
+  for (std::size_t of = 0; of < tree.dimensions().firstType(); ++of)
+    covered = std::max(covered, inProportion(tree, d, node.guaranteed[of], tree.capacity().installed()[of]));
   const std::int64_t others =
       base::saturatingSubtract(tree.node(QueueTree::kCluster).guaranteed[d], node.guaranteed[d]);
-  return std::min(covered, std::max<std::int64_t>(tree.installed()[d] - others, 0));
+  return std::min(covered, std::max<std::int64_t>(tree.capacity().installed()[d] - others, 0));
 }
 
 bool names(const Node& node, const std::string& resource) {
   return node.queue != nullptr && (*node.queue)->guaranteed.find(resource).has_value();
 }
 
-// Whether `wanted` names types of GPUs; not if several resources are GPUs: a type does not name its resource.
+// Whether `wanted` names types of GPUs that some queue is guaranteed. Otherwise GPUs of any type are
+// compared. So they are if several resources are GPUs: a type does not name its resource.
 bool wantsTypes(const QueueTree& tree, const Amounts& wanted) {
-  if (tree.cpu() != 1 || wanted[0] <= 0) return false;
-  return std::any_of(wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstType()),
-                     wanted.begin() + static_cast<std::ptrdiff_t>(tree.firstGpuNodeResource()),
-                     [](std::int64_t amount) { return amount > 0; });
+  const QuotaDimensions& dimensions = tree.dimensions();
+  if (dimensions.cpu() != 1 || wanted[0] <= 0) return false;
+  for (std::size_t d = dimensions.firstType(); d < dimensions.firstGpuNodeResource(); ++d) {
+    if (wanted[d] > 0 && dimensions.counts(d)) return true;
+  }
+  return false;
 }
 
 // Whether the queue holds, with `more`, more GPUs beyond its guarantees by type than it is guaranteed of any
@@ -91,7 +101,7 @@ bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) 
   };
   std::int64_t beyond = held(0);
   std::int64_t any = node.guaranteed[0];
-  for (std::size_t d = tree.firstType(); d < tree.firstGpuNodeResource(); ++d) {
+  for (std::size_t d = tree.dimensions().firstType(); d < tree.dimensions().firstGpuNodeResource(); ++d) {
     beyond = base::saturatingSubtract(beyond, std::min(held(d), node.guaranteed[d]));
     any = base::saturatingSubtract(any, node.guaranteed[d]);
   }
@@ -100,7 +110,7 @@ bool exceedsTypes(const QueueTree& tree, const Node& node, const Amounts* more) 
 
 // Whether the queue is guaranteed all of `more` by type, whatever it holds of other types.
 bool staysWithinTypes(const QueueTree& tree, const Node& node, const Amounts& more) {
-  for (std::size_t d = tree.firstType(); d < tree.firstGpuNodeResource(); ++d) {
+  for (std::size_t d = tree.dimensions().firstType(); d < tree.dimensions().firstGpuNodeResource(); ++d) {
     if (more[d] > 0 && base::saturatingAdd(node.usage[d], more[d]) > node.guaranteed[d]) return false;
   }
   return true;
@@ -109,7 +119,7 @@ bool staysWithinTypes(const QueueTree& tree, const Node& node, const Amounts& mo
 // Whether the queue can exceed a guarantee in this dimension. No guarantee concerns a type of GPUs that only
 // limits name.
 bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
-  return !isType(tree, d) || tree.counts(d) || node.guaranteed[d] > 0;
+  return !tree.dimensions().isType(d) || tree.dimensions().counts(d) || node.guaranteed[d] > 0;
 }
 
 // The largest part of the cluster that the gang holds within what its queue is guaranteed by name.
@@ -117,7 +127,8 @@ std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amoun
   std::int64_t part = 0;
   // A guarantee of GPUs by type is one of as many GPUs, if only one resource is GPUs. (Lost: the part of the
   // type. The only GPU of a type kept all cores of its node.)
-  const std::size_t end = tree.cpu() == 1 ? tree.firstType() : tree.firstGpuNodeResource();
+  const std::size_t end =
+      tree.dimensions().cpu() == 1 ? tree.dimensions().firstType() : tree.dimensions().firstGpuNodeResource();
   for (std::size_t d = 0; d < end; ++d) {
     if (held[d] <= 0 || node.guaranteed[d] <= 0) continue;
     const std::int64_t usage = std::max(node.usage[d], held[d]);
@@ -151,9 +162,9 @@ bool yields(const QueueTree& tree, const Node& node, const Yield& yield, std::in
   const bool tooManyOfTypes = typed && exceedsTypes(tree, node, nullptr);
   for (std::size_t d = 0; d < wanted.size(); ++d) {
     if (wanted[d] <= 0 || yield.given[d] <= 0 || !counts(d) || !matters(tree, node, d)) continue;
-    if (typed && isGpu(tree, d) && (!isType(tree, d) || !tooManyOfTypes)) continue;
+    if (typed && tree.dimensions().isGpu(d) && (!tree.dimensions().isType(d) || !tooManyOfTypes)) continue;
     if (node.usage[d] <= covered[d]) continue;
-    if (isGpu(tree, d) || partOf(tree, d, yield.held[d]) > part) return true;
+    if (tree.dimensions().isGpu(d) || partOf(tree, d, yield.held[d]) > part) return true;
   }
   return false;
 }
@@ -166,16 +177,17 @@ Coverage coverageOf(const QueueTree& tree, Index queue) {
   const auto isNone = [](std::int64_t amount) { return amount == 0; };
   if (std::all_of(node.guaranteed.begin(), node.guaranteed.end(), isNone)) return coverage;
   auto& [part, most] = coverage;
-  for (std::size_t d = tree.firstGpuNodeResource(); d < part.size(); ++d) {
+  for (std::size_t d = tree.dimensions().firstGpuNodeResource(); d < part.size(); ++d) {
     part[d] = besideGpus(tree, node, d);
-    most[d] = std::max(part[d], besideGpusAtMost(tree, node, d));
+    most[d] = std::max({part[d], besideGpusAtMost(tree, node, d), namedAs(tree, node, d)});
   }
-  for (std::size_t d = tree.cpu(); d < tree.firstType(); ++d) {
-    if (names(node, tree.dimensions()[d])) continue;
+  for (std::size_t d = tree.dimensions().cpu(); d < tree.dimensions().firstType(); ++d) {
+    if (names(node, tree.dimensions().names()[d])) continue;
     part[d] = std::max(part[d], unnamed(tree, node, d));
     most[d] = part[d];
-    for (std::size_t beside = tree.firstGpuNodeResource(); beside < part.size(); ++beside) {
-      if (tree.dimensions()[beside] == tree.dimensions()[d]) most[d] = std::max(most[d], most[beside]);
+    for (std::size_t beside = tree.dimensions().firstGpuNodeResource(); beside < part.size(); ++beside) {
+      if (tree.dimensions().names()[beside] == tree.dimensions().names()[d])
+        most[d] = std::max(most[d], most[beside]);
     }
   }
   return coverage;
@@ -191,7 +203,7 @@ bool guaranteeAdmits(const QueueTree& tree, Index queue, const Amounts& more, Bo
   for (std::size_t d = 0; d < more.size(); ++d) {
     if (more[d] <= 0 || !matters(tree, node, d)) continue;
     isNamed = isNamed || node.guaranteed[d] > 0;
-    if (isGpu(tree, d) && (typed && (isType(tree, d) || withinTypes))) continue;
+    if (tree.dimensions().isGpu(d) && (typed && (tree.dimensions().isType(d) || withinTypes))) continue;
     if (base::saturatingAdd(node.usage[d], more[d]) > covered[d]) return false;
   }
   return isNamed;
@@ -221,14 +233,15 @@ bool yieldsBorrowed(const QueueTree& tree, Index queue, const Yield& yield, cons
 bool yieldsShare(const QueueTree& tree, Index queue, const Yield& yield, const Amounts& wanted) {
   bool givesGpus = false;
   for (std::size_t d = 0; d < wanted.size(); ++d)
-    givesGpus = givesGpus || (isGpu(tree, d) && wanted[d] > 0 && yield.given[d] > 0);
+    givesGpus = givesGpus || (tree.dimensions().isGpu(d) && wanted[d] > 0 && yield.given[d] > 0);
   const auto isShort = [&](std::size_t d) {
-    return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) > tree.capacity()[d];
+    return base::saturatingAdd(tree.node(QueueTree::kCluster).usage[d], wanted[d]) >
+           tree.capacity().available()[d];
   };
   const Node& node = tree.node(queue);
   const std::int64_t part = guaranteedPart(tree, node, yield.held);
   return yields(tree, node, yield, part, wanted, Bound::kInProportion, [&](std::size_t d) {
-    return tree.counts(d) && (!givesGpus || isGpu(tree, d) || isShort(d));
+    return tree.dimensions().counts(d) && (!givesGpus || tree.dimensions().isGpu(d) || isShort(d));
   });
 }
 

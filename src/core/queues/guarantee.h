@@ -24,8 +24,8 @@ namespace trainyard::core {
 enum class Bound { kInProportion, kAtMost };
 
 struct Coverage {
-  QueueTree::Amounts inProportion;
-  QueueTree::Amounts atMost;
+  Amounts inProportion;
+  Amounts atMost;
 };
 // Reads the guarantees and the capacity of the tree.
 [[nodiscard]] Coverage coverageOf(const QueueTree& tree, QueueTree::Index queue);
@@ -33,21 +33,20 @@ struct Coverage {
 // Whether the queue is guaranteed a resource in `more` by name, and its guarantee covers all of `more` beside
 // what the queue holds. GPUs of a known type count against the guarantee of that type, then against the part
 // of the guarantee that is not tied to a type.
-[[nodiscard]] bool guaranteeAdmits(const QueueTree& tree, QueueTree::Index queue,
-                                   const QueueTree::Amounts& more, Bound bound);
+[[nodiscard]] bool guaranteeAdmits(const QueueTree& tree, QueueTree::Index queue, const Amounts& more,
+                                   Bound bound);
 // Whether the guarantee of the queue, or of one above it, admits this much more. One suffices: what a sibling
 // borrows below the same parent does not end a queue's guarantee, and a parent's is for all queues below it.
 // isWithinGuaranteeBelow() looks at the queues from `branch` down.
-[[nodiscard]] bool isWithinGuarantee(const QueueTree& tree, QueueTree::Index queue,
-                                     const QueueTree::Amounts& more, Bound bound = Bound::kAtMost);
+[[nodiscard]] bool isWithinGuarantee(const QueueTree& tree, QueueTree::Index queue, const Amounts& more,
+                                     Bound bound = Bound::kAtMost);
 [[nodiscard]] bool isWithinGuaranteeBelow(const QueueTree& tree, QueueTree::Index branch,
-                                          QueueTree::Index queue, const QueueTree::Amounts& more,
-                                          Bound bound);
+                                          QueueTree::Index queue, const Amounts& more, Bound bound);
 
 // What a gang gives up, and what it holds in all.
 struct Yield {
-  const QueueTree::Amounts& given;
-  const QueueTree::Amounts& held;
+  const Amounts& given;
+  const Amounts& held;
   // The preemptor is of a queue below the gang's: what that queue is guaranteed beyond its children counts.
   bool isOfOwnJobs = false;
 };
@@ -59,12 +58,12 @@ struct Yield {
 //    gang of its queue took cores.
 // A gang's part of a guarantee is in proportion to what it holds, so ten gangs do not each count all of it.
 [[nodiscard]] bool yieldsBorrowed(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
-                                  const QueueTree::Amounts& wanted, Bound bound);
+                                  const Amounts& wanted, Bound bound);
 // As yieldsBorrowed(), for fair share, which compares only the resources that count in shares. A gang that
 // gives up GPUs gives them for GPUs, and for other resources only if the whole cluster is short of them.
 // (Lost: always. Idle cores that its jobs use beyond their part would cost a queue GPUs that it is
 // guaranteed.)
 [[nodiscard]] bool yieldsShare(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
-                               const QueueTree::Amounts& wanted);
+                               const Amounts& wanted);
 
 }  // namespace trainyard::core

@@ -3,16 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/queues/cluster_capacity.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
-
-class QueueTree;
 
 // Passes the cluster's capacity and the holdings of jobs, summed by queue, from one queue tree to the next.
 // While the counted resources and the nodes stay the same, the next tree costs only what has changed. An
@@ -32,18 +30,21 @@ class QueueCache {
   using Key = std::pair<model::QueueName, bool>;
 
  private:
-  friend class QueueTree;
+  friend class QueueTreeBuilder;
 
-  std::vector<std::string> dimensions_;
-  std::string gpuTypeLabel_;
+  // What depends on nodes and quotas.
+  struct Inputs {
+    QuotaDimensions named;
+    bool guaranteesGpus = false;
+    std::string gpuTypeLabel;
+    friend bool operator==(const Inputs&, const Inputs&) = default;
+  };
+  // The capacity of the snapshot. Forgets the holdings if they would count differently by it.
+  std::shared_ptr<const ClusterCapacity> capacityOf(const model::Snapshot& snapshot);
+
+  Inputs inputs_;
   model::SharedList<model::Node> nodes_;
-  std::vector<std::int64_t> capacity_;
-  std::vector<std::int64_t> installed_;
-  std::vector<std::int64_t> mostPerGpu_;
-  std::vector<std::string> gpuNodeResources_;
-  std::shared_ptr<const std::set<model::NodeName>> gpuNodes_;
-  std::shared_ptr<const std::set<model::NodeName>> heldGpuNodes_;  // held_ was computed with it
-  std::shared_ptr<const std::map<model::NodeName, std::size_t>> typeOf_;
+  std::shared_ptr<const ClusterCapacity> capacity_;
   model::SharedList<model::Job> jobs_;
   std::map<Key, Held> held_;
 };

@@ -1,4 +1,5 @@
 #include "core/status/explain_queue.h"
+#include "core/queues/quota_check.h"
 
 #include <fmt/format.h>
 
@@ -7,18 +8,18 @@ namespace trainyard::core {
 using model::Pending;
 using model::PendingReason;
 
-Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueTree::Excess& beyond,
-                     const QueueTree::Amounts& demand) {
+Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const Excess& beyond,
+                     const Amounts& demand) {
   const std::string above = beyond.queue == queue ? "" : fmt::format(", above {},", tree.node(queue).name);
   const std::string& name = tree.node(beyond.queue).name;
-  const std::string has = tree.plain(beyond.dimension, beyond.has);
-  const std::string bound = tree.amount(beyond.dimension, beyond.bound);
+  const std::string has = tree.dimensions().plainText(beyond.dimension, beyond.has);
+  const std::string bound = tree.dimensions().text(beyond.dimension, beyond.bound);
   Pending pending;
   pending.reason = PendingReason::kWaitingForQuota;
   pending.delay = model::DelayKind::kFairShare;
   if (demand[beyond.dimension] > 0) {
-    const std::string sum =
-        fmt::format("{} + {} > {}", has, tree.plain(beyond.dimension, demand[beyond.dimension]), bound);
+    const std::string sum = fmt::format(
+        "{} + {} > {}", has, tree.dimensions().plainText(beyond.dimension, demand[beyond.dimension]), bound);
     pending.message = fmt::format("queue {}{} would exceed its limit: {}", name, above, sum);
     pending.needs = fmt::format("would exceed the limit of queue {}: {}", name, sum);
   } else {
@@ -30,19 +31,19 @@ Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const QueueT
   }
   if (beyond.leaving > 0)
     pending.message += fmt::format(", where {} of the {} are held by pods that are still terminating",
-                                   tree.plain(beyond.dimension, beyond.leaving), has);
+                                   tree.dimensions().plainText(beyond.dimension, beyond.leaving), has);
   return pending;
 }
 
-Pending explainNonPreemptible(const QueueTree& tree, const QueueTree::Excess& beyond) {
+Pending explainNonPreemptible(const QueueTree& tree, const Excess& beyond) {
   Pending pending;
   pending.reason = PendingReason::kWaitingForShare;
   pending.delay = model::DelayKind::kFairShare;
   pending.message = fmt::format(
       "queue {} holds {} of its guaranteed {}; only preemptible jobs may borrow beyond that, and this one is "
       "not preemptible",
-      tree.node(beyond.queue).name, tree.plain(beyond.dimension, beyond.has),
-      tree.amount(beyond.dimension, beyond.bound));
+      tree.node(beyond.queue).name, tree.dimensions().plainText(beyond.dimension, beyond.has),
+      tree.dimensions().text(beyond.dimension, beyond.bound));
   return pending;
 }
 
@@ -52,8 +53,8 @@ Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t 
   pending.reason = PendingReason::kWaitingForShare;
   pending.delay = model::DelayKind::kFairShare;
   pending.message = fmt::format("queue {} holds {}, and its fair share is now {}; {}", tree.node(queue).name,
-                                tree.plain(dimension, tree.node(queue).usage[dimension]),
-                                tree.amount(dimension, fairShare), failure.message);
+                                tree.dimensions().plainText(dimension, tree.node(queue).usage[dimension]),
+                                tree.dimensions().text(dimension, fairShare), failure.message);
   return pending;
 }
 

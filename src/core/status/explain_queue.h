@@ -1,17 +1,18 @@
 #pragma once
 
 #include "core/queues/queue_tree.h"
+#include "core/queues/quota_check.h"
 #include "model/job.h"
 
 // Why a job waits for its queue, or for an earlier job. The writer of the status fills `since`.
 namespace trainyard::core {
 
 // WaitingForQuota: "queue vision would exceed its limit: 28 + 8 > 32 nvidia.com/gpu".
-[[nodiscard]] model::Pending explainLimit(const QueueTree& tree, QueueTree::Index queue,
-                                          const QueueTree::Excess& beyond, const QueueTree::Amounts& demand);
+[[nodiscard]] model::Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const Excess& beyond,
+                                          const Amounts& demand);
 
 // WaitingForShare, for a non-preemptible job that would need the nominal quota of other queues.
-[[nodiscard]] model::Pending explainNonPreemptible(const QueueTree& tree, const QueueTree::Excess& beyond);
+[[nodiscard]] model::Pending explainNonPreemptible(const QueueTree& tree, const Excess& beyond);
 
 // WaitingForShare, for a job without a placement while its queue holds more than its fair share. `failure`
 // has the missing resources.

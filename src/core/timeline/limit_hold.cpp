@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
+#include "core/queues/holdings.h"
 
 namespace trainyard::core {
 namespace {
@@ -14,8 +15,7 @@ bool isBelow(const QueueTree& tree, QueueTree::Index queue, QueueTree::Index abo
 
 }  // namespace
 
-bool LimitHold::leavesCapacity(const QueueTree& tree, QueueTree::Index queue,
-                               const QueueTree::Amounts& more) const {
+bool LimitHold::leavesCapacity(const QueueTree& tree, QueueTree::Index queue, const Amounts& more) const {
   if (more[dimension] <= 0 || !isBelow(tree, queue, at)) return true;
   const QueueTree::Node& node = tree.node(at);
   const std::int64_t wanted = base::saturatingAdd(more[dimension], demand);
@@ -34,7 +34,7 @@ ReservedTime capacityBelowLimit(const QueueTree& tree, QueueTree::Index at, std:
     if (ending.job->finished()) continue;
     const QueueTree::Index queue = tree.queueOf(*ending.job);
     if (queue == QueueTree::kCluster || !isBelow(tree, queue, at)) continue;
-    const std::int64_t held = tree.holdingsOf(*ending.job)[dimension];
+    const std::int64_t held = holdingsOf(tree.capacity(), *ending.job)[dimension];
     if (held <= 0) continue;
     basis = std::min(basis, ending.basis);
     awaitsLeaving = awaitsLeaving || ending.isLeaving;

@@ -29,8 +29,7 @@ struct LimitHold {
   std::int64_t demand = 0;
   ReservedTime reserved = {};
 
-  [[nodiscard]] bool leavesCapacity(const QueueTree& tree, QueueTree::Index queue,
-                                    const QueueTree::Amounts& more) const;
+  [[nodiscard]] bool leavesCapacity(const QueueTree& tree, QueueTree::Index queue, const Amounts& more) const;
 };
 
 // When `demand` fits below the limit, as the gangs that hold the rest end. `ends`: as seenBy() the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/saturating.h"
+#include "core/queues/holdings.h"
 
 namespace trainyard::core {
 namespace {
@@ -40,7 +41,7 @@ std::vector<QuotaHolders::Holder> QuotaHolders::of(QueueTree::Index at, std::siz
   for (QueueTree::Index queue = 1; queue < byQueue_.size(); ++queue) {
     if (byQueue_[queue].empty() || !isAtOrBelow(tree_, queue, at)) continue;
     for (Holder each : byQueue_[queue]) {
-      each.amount = tree_.holdingsOf(*each.job)[dimension];
+      each.amount = holdingsOf(tree_.capacity(), *each.job)[dimension];
       if (each.amount > 0) holders.push_back(each);
     }
   }
@@ -62,9 +63,9 @@ Blockers limitHolders(const QueueTree& tree, QueueTree::Index at, std::size_t di
   Blockers blockers;
   for (std::size_t i = 0; i < named; ++i) {
     const auto& [held, job] = holders[i];
-    const QueueTree::Amounts amounts = tree.holdingsOf(*job);
+    const Amounts amounts = holdingsOf(tree.capacity(), *job);
     std::int64_t gpus = 0;
-    for (std::size_t d = 0; d < tree.cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
+    for (std::size_t d = 0; d < tree.dimensions().cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
     blockers.jobs.push_back({job->key, job->uid, held, gpus, nodesOf(job->status.gang)});
   }
   blockers.moreJobs = static_cast<std::int64_t>(holders.size() - named);

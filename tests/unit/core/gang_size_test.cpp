@@ -6,6 +6,7 @@
 #include "core/gang/framework_env.h"
 #include "core/order/run_times.h"
 #include "core/place/fragmentation.h"
+#include "core/queues/holdings.h"
 #include "core/queues/queue_tree.h"
 #include "core/status/job_status.h"
 #include "support/builders.h"
@@ -77,8 +78,8 @@ TEST_CASE("a gang with fewer members than it starts with is charged and placed a
   const model::Job made = shrunk();
   const auto snapshot = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(made).now(1060).build();
   const QueueTree tree(snapshot);
-  CHECK(tree.demandOf(made)[0] == 16);
-  CHECK(tree.holdingsOf(made)[0] == 16);
+  CHECK(demandOf(tree.capacity(), made)[0] == 16);
+  CHECK(holdingsOf(tree.capacity(), made)[0] == 16);
   CHECK(tree.node(*tree.find(model::QueueName("default"))).usage[0] == 16);
   CHECK(observedMix(snapshot.jobs).entries().front().weight == 2);
   CHECK(valueOf(MemberEnvironments(made).of("worker", 1, 1), "WORLD_SIZE") == "2");

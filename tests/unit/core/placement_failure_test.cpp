@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/cycle/pending_order.h"
+#include "core/queues/holdings.h"
 #include "core/queues/priority.h"
 #include "core/status/explain.h"
 #include "support/placing.h"
@@ -433,7 +434,7 @@ TEST_CASE("order: priority and then age and then name") {
   std::vector<SchedulableJob> jobs;
   for (const auto& each : snapshot.jobs) jobs.push_back({each});
   std::reverse(jobs.begin(), jobs.end());
-  const QueueTree::Amounts demand = tree.demandOf(*jobs.front().job);  // all jobs are equal
+  const Amounts demand = demandOf(tree.capacity(), *jobs.front().job);  // all jobs are equal
   std::vector<PendingJob> pendingJobs;
   for (const SchedulableJob& each : jobs) {
     const int priority = priorities.of(*each.job);

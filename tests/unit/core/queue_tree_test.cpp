@@ -1,8 +1,11 @@
 #include "core/queues/queue_tree.h"
+#include "core/queues/holdings.h"
 
 #include <catch2/catch.hpp>
 
 #include "core/queues/decayed_usage.h"
+#include "core/queues/queue_share.h"
+#include "core/queues/quota_check.h"
 #include "support/builders.h"
 #include "support/gpu_resources.h"
 
@@ -48,12 +51,12 @@ TEST_CASE("a queue without its parent or in a cycle names the field") {
 TEST_CASE("non-preemptible jobs must leave capacity for the guarantees of all queues") {
   const auto snapshot = threeNodes().add(queue("a", "", 10)).add(queue("b")).build();
   QueueTree tree(snapshot);
-  QueueTree::Amounts more(tree.dimensions().size(), 0);
+  Amounts more(tree.dimensions().size(), 0);
   more[0] = 6;
-  CHECK_FALSE(tree.beyondNonPreemptible(indexOf(tree, "b"), more));
+  CHECK_FALSE(beyondNonPreemptible(tree, indexOf(tree, "b"), more));
   more[0] = 7;
-  CHECK(tree.beyondNonPreemptible(indexOf(tree, "b"), more));
-  CHECK_FALSE(tree.beyondNonPreemptible(indexOf(tree, "a"), more));
+  CHECK(beyondNonPreemptible(tree, indexOf(tree, "b"), more));
+  CHECK_FALSE(beyondNonPreemptible(tree, indexOf(tree, "a"), more));
 }
 
 TEST_CASE("which nodes have GPUs is read again once a queue is guaranteed some") {
@@ -62,8 +65,8 @@ TEST_CASE("which nodes have GPUs is read again once a queue is guaranteed some")
   const auto held = [&](const model::Snapshot& snapshot) {
     const std::vector<model::Assignment> assignments = {
         {model::NodeName("n2"), "worker", model::IndexSet({0})}};
-    const auto amounts = QueueTree(snapshot).heldBy(gang, assignments);
-    CHECK(QueueTree(snapshot, cache).heldBy(gang, assignments) == amounts);
+    const auto amounts = heldBy(QueueTree(snapshot).capacity(), gang, assignments);
+    CHECK(heldBy(QueueTree(snapshot, cache).capacity(), gang, assignments) == amounts);
     return amounts;
   };
   const auto guaranteed = [](model::Snapshot snapshot) {
@@ -104,9 +107,9 @@ TEST_CASE("with a half-life the queue that used less is served first though both
   auto snapshot = threeNodes().add(greedy).add(queue("modest")).build();
   const auto headStart = [&] {
     const QueueTree tree(snapshot);
-    const QueueTree::Amounts none(tree.dimensions().size(), 0);
-    const auto servings = tree.servings(indexOf(tree, "modest"), indexOf(tree, "greedy"));
-    return tree.servingShare(servings.b, none) - tree.servingShare(servings.a, none);
+    const Amounts none(tree.dimensions().size(), 0);
+    const auto compared = servings(tree, indexOf(tree, "modest"), indexOf(tree, "greedy"));
+    return servingShare(tree, compared.b, none) - servingShare(tree, compared.a, none);
   };
   CHECK(headStart() == 0);
   snapshot.policy.usageHalfLife = std::chrono::hours(24);
@@ -137,14 +140,13 @@ TEST_CASE("each GPU resource is a dimension of its own and shares go by the larg
           .add(job("ml/bert").queue("b").role("worker", 1, four).placed("n3", "worker", "0"))
           .build();
   const QueueTree tree(snapshot);
-  REQUIRE(tree.cpu() == 2);
-  CHECK(tree.dimensions()[1] == "amd.com/gpu");
-  CHECK(tree.counts(1));
-  CHECK(tree.capacity()[0] == 16);
-  CHECK(tree.capacity()[1] == 8);
+  REQUIRE(tree.dimensions().cpu() == 2);
+  CHECK(tree.dimensions().names()[1] == "amd.com/gpu");
+  CHECK(tree.dimensions().counts(1));
+  CHECK(tree.capacity().available()[0] == 16);
+  CHECK(tree.capacity().available()[1] == 8);
   CHECK(tree.node(indexOf(tree, "b")).usage[1] == 4);
-  CHECK(tree.shareWith(indexOf(tree, "b"), QueueTree::Amounts(tree.dimensions().size(), 0)) ==
-        500'000'000'000);
+  CHECK(shareWith(tree, indexOf(tree, "b"), Amounts(tree.dimensions().size(), 0)) == 500'000'000'000);
 }
 
 }  // namespace trainyard::core
