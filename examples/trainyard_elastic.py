@@ -8,10 +8,10 @@
         return loss.item()
     job.run(train, steps=10_000)
 
-$TRAINYARD_MEMBERSHIP names a file {"generation":3,"role":"worker","size":4}: who has an index < size belongs to the job.
+$TRAINYARD_MEMBERSHIP names a file {"generation":3,"role":"worker","size":4}: a member with index < size belongs to the job.
 Rank 0 never leaves, holds the TCPStore where all meet, and decides: it trains on until all that join wait with a ticket
-("I am loaded"), and tells all others at which step; there all make a new process group. Joiners take model, optimizer and
-step from rank 0; who leaves ends with 0. When a peer is lost all wait `patience` seconds for whoever takes its place, or
+("I am loaded"), and announces the step to all others; there all make a new process group. Joiners take model, optimizer and
+step from rank 0; a member that leaves ends with 0. When a peer is lost all wait `patience` seconds for its replacement, or
 for a smaller job, and go on with what rank 0 has; else, or without rank 0, all end, to start again from the checkpoint."""
 import datetime, io, json, os, pathlib, re, signal, sys, time
 import torch

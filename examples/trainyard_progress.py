@@ -1,4 +1,4 @@
-"""Tells Trainyard how a training gets on, in one line of the log: docs/progress.md. Copy this file beside your program.
+"""Reports a training's progress to Trainyard in one line of the log: docs/progress.md. Copy this file beside your program.
 
     from trainyard_progress import report, checkpointed
     for step, batch in enumerate(loader):
@@ -18,7 +18,7 @@ import time
 _EVERY = 10.0  # seconds; calls in between cost nothing
 _lock = threading.Lock()
 _last = -math.inf
-_held = {}  # what calls in between told: goes into the next line, unless that one knows better
+_held = {}  # what calls in between reported; it goes into the next line, unless that one replaces it
 
 
 def _usable(value):

@@ -220,7 +220,7 @@ class Client:
             await self.changed.wait_for(lambda: len(self.hits) >= count)
 
     async def signal(self, sig):
-        """Whoever it is: a process that connects before we are told its pid waits for that here."""
+        """A process that connects before its pid is known waits here until it is."""
         pid, ticks = await self.pid
         processes.send(pid, ticks, sig)
         if sig == signal.SIGKILL:
@@ -318,7 +318,7 @@ class Connection:
         return code
 
     async def _kill(self):
-        """Whoever sent this request, if it lives still: not its successor."""
+        """The process that sent this request, if it still lives: not its successor."""
         await self._client.pid
         if not self._orphan:
             await self._client.signal(signal.SIGKILL)

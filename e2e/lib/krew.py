@@ -10,7 +10,7 @@ metadata:
   name: trainyard
 spec:
   version: v{version}
-  shortDescription: Tells why gangs of TrainingJobs wait and where they run
+  shortDescription: Shows why gangs of TrainingJobs wait and where they run
   description: |
     Looks at TrainingJobs, Queues and nodes of a cluster with Trainyard: why a job
     waits, with numbers, what became of it, what would become of one that is not

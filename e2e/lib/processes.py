@@ -126,7 +126,7 @@ def wait_gone(pid, ticks, timeout):
 
 def wait_stopped(pid, ticks):
     """After SIGSTOP: returns when all threads stand still. The one that takes the signal has to be scheduled first, and
-    until then the others go on answering. Of a process that another one has started nothing tells."""
+    until then the others go on answering. A process that another one has started is not seen."""
     if (pid, ticks) in _children:
         os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 

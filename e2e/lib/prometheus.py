@@ -8,7 +8,7 @@ import yaml
 
 
 class Prometheus:
-    """rules: the text of a rule file. jobs: {job: [names of processes of the cluster]}, all of which tell metrics.
+    """rules: the text of a rule file. jobs: {job: [names of processes of the cluster]}, all of which serve metrics.
     more: {job: further settings of its scrapes}."""
 
     def __init__(self, cluster, rules, jobs, more=None):

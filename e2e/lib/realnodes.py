@@ -82,7 +82,7 @@ def give_gpus(cluster, node, count):
 
 
 def restart_kubelet(cluster, node):
-    """Kills a node's kubelet, starts it again, and waits until it tells about the node and its pods."""
+    """Kills a node's kubelet, starts it again, and waits until it reports the node and its pods."""
     cluster.kill(f"kubelet-{node}")
     _start_kubelet(cluster, node)
 
@@ -129,7 +129,7 @@ def _heartbeat(item):
 
 
 def _pods(cluster, path, node):
-    """The uids of a node's pods, as this path tells them."""
+    """The uids of a node's pods, as this path reports them."""
     # A kubelet that has just started reports null.
     pods = cluster.api.get(path)["items"] or []
     return {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("nodeName") == node}

@@ -124,9 +124,9 @@ say() {{
 }}
 role= size=0
 if [ -r "${{TRAINYARD_MEMBERSHIP:-}}" ]; then
-  read -r told < "$TRAINYARD_MEMBERSHIP" || :
-  role=${{told##*\"role\":\"}} role=${{role%%\"*}}
-  size=${{told##*\"size\":}} size=${{size%%[!0-9]*}}
+  read -r membership < "$TRAINYARD_MEMBERSHIP" || :
+  role=${{membership##*\"role\":\"}} role=${{role%%\"*}}
+  size=${{membership##*\"size\":}} size=${{size%%[!0-9]*}}
 fi
 while read -r host slots; do
   case "$host" in

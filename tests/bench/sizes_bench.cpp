@@ -88,7 +88,7 @@ void sizesOfAll(benchmark::State& state) {
                      .takesPart = [](const model::Job&) { return false; },
                      .fits = fits,
                      .refusals = refusals});
-    if (!answer.terms) return state.SkipWithError("nobody could be resized");
+    if (!answer.terms) return state.SkipWithError("no gang could be resized");
     state.counters["used_permille"] = static_cast<double>(answer.terms->utilizationPermille);
     state.counters["resized"] = answer.terms->adjustments;
     state.counters["bound_permille"] = static_cast<double>(answer.terms->boundPermille);

@@ -2,7 +2,7 @@
 build/fuzz, so that none of them is kept in the repository.
 
 A seed that is JSON grows in one place at a time: an object gets made-up keys, a list its first element again and again, a
-text more letters, and any value can be nested deeper than anybody needs. Other seeds are repeated, or their longest word
+text more letters, and any value can be nested deeper than any user needs. Other seeds are repeated, or their longest word
 is made longer.
 """
 import itertools

@@ -12,7 +12,7 @@ void progressReport(std::string_view input) {
   model::Progress progress;
   const codec::LogTail tail = codec::readLogTail(input, base::WallTime::min(), now, progress);
   require(!tail.lastLine || *tail.lastLine <= now, "nothing is said later than now");
-  require(tail.reported || progress == model::Progress{}, "without a report nothing is told");
+  require(tail.reported || progress == model::Progress{}, "without a report nothing is recorded");
   require(progress.step >= 0 && progress.replicas >= 0 && progress.at <= now, "numbers are in their bounds");
   require(!progress.lastCheckpoint || *progress.lastCheckpoint <= now, "no checkpoint is of tomorrow");
   require(progress.metrics.size() <= 32, "figures are few");

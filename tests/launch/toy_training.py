@@ -1,4 +1,4 @@
-"""A training of seconds for the tests of examples/trainyard_elastic.py: tells ten noisy patterns apart."""
+"""A training of seconds for the tests of examples/trainyard_elastic.py: learns to distinguish ten noisy patterns."""
 import os
 import time
 

@@ -98,7 +98,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
     // By the gang, not by its pods: the named pods may be gone before the record has the reason.
     const auto claims = claimedGangs_.find(after->uid);
     if (claims == claimedGangs_.end()) {
-      if (any) violated_(fmt::format("job {} was stopped, but nobody claimed its places", after->key));
+      if (any) violated_(fmt::format("job {} was preempted, but no claim names its nodes", after->key));
     } else if (!anyComplete(claims->second) && executor_.now() >= lateUntil_) {
       violated_(fmt::format("job {} was stopped for a claim whose pods did not all exist", after->key));
     }

@@ -37,11 +37,11 @@ void FailureLaws::check(const model::Job& before, const model::Job& after) const
     if (grown == 0) continue;
     more += grown;
     if (!after.status.lastFailure || after.status.lastFailure->failure != failure)
-      violated_(fmt::format("{} starts anew because of {}, and tells of something else", after.key,
-                            toString(failure)));
+      violated_(
+          fmt::format("{} restarts because of {}, and reports another reason", after.key, toString(failure)));
     if (count > mostRestarts(failure).value_or(count))
       violated_(
-          fmt::format("{} starts anew for the {}th time because of {}", after.key, count, toString(failure)));
+          fmt::format("{} restarts for the {}th time because of {}", after.key, count, toString(failure)));
   }
   // If the other members keep running, the failed one starts after its pause: counted before it has an epoch.
   const bool later = after.spec.failure.scope == model::RestartScope::kPod && after.status.gang.placed &&

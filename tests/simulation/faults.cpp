@@ -23,7 +23,7 @@ std::string_view toString(Step step) {
                                                                       "add finalizer",  "remove finalizer",
                                                                       "create service", "create configmap",
                                                                       "create member",  "release member",
-                                                                      "all bound",      "tell member",
+                                                                      "all bound",      "notify member",
                                                                       "delete pod",     "force delete",
                                                                       "read job",       "read pod",
                                                                       "read owned",     "other"};

@@ -138,7 +138,7 @@ void ResizeLaws::sends(Step step, const net::HttpRequest& request) {
   // A member that cannot be reached before the deadline does not block the gangs that need its node.
   const bool notifyFailed = tried_[pod->uid] == proposal->epoch && executor_.wallNow() >= proposal->deadline;
   if (notified_[pod->uid] < proposal->epoch && !notifyFailed)
-    return violated_(fmt::format("pod {} is deleted before it was told to leave", pod->key));
+    return violated_(fmt::format("pod {} is deleted before it was notified to leave", pod->key));
   if (executor_.wallNow() < proposal->deadline)
     violated_(fmt::format("pod {} is deleted before its time to leave is over", pod->key));
 }
@@ -151,12 +151,12 @@ void ResizeLaws::answered(const net::HttpRequest& request, const net::HttpRespon
   const Json& meta = pod["metadata"];
   const Json word =
       Json::parse(meta["annotations"].value(std::string(model::kMembershipAnnotation), ""), nullptr, false);
-  if (!word.is_object()) return violated_("a member is told something that is no JSON");
+  if (!word.is_object()) return violated_("a member is notified with something that is no JSON");
   const std::string name = meta.value("name", "");
   std::int64_t& told = notified_[model::Uid(meta.value("uid", ""))];
   const std::int64_t generation = word.value("generation", std::int64_t{0});
   if (generation < told)
-    violated_(fmt::format("pod {} is told of generation {} after {}", name, generation, told));
+    violated_(fmt::format("pod {} is notified of generation {} after {}", name, generation, told));
   told = std::max(told, generation);
   const std::string role = meta["labels"].value("trainyard.dev/role", "");
   const int index = std::stoi(meta["labels"].value("trainyard.dev/index", "0"));
@@ -167,7 +167,7 @@ void ResizeLaws::answered(const net::HttpRequest& request, const net::HttpRespon
   const auto& proposal = job->status.gang.proposal;
   const bool leaves = proposal && proposal->kind == ProposalKind::kShrink && proposal->removes(role, index);
   const bool left = job->status.gang.lastEpoch > generation || !proposal;
-  if (!leaves && !left) violated_(fmt::format("pod {} is told to leave, which it is not to", name));
+  if (!leaves && !left) violated_(fmt::format("pod {} is notified to leave although it stays", name));
 }
 
 }  // namespace trainyard::simulation

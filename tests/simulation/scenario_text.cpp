@@ -14,7 +14,7 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "crash while it resizes",
                                        "recreate job",
                                        "delete member",
-                                       "stranger",
+                                       "foreign pod",
                                        "take name",
                                        "delete node",
                                        "return node",
@@ -40,7 +40,7 @@ constexpr std::string_view kWords[] = {"delete job",
 
 std::string resizeText(const JobPlan& job) {
   if (!job.elastic) return job.late > 0 ? fmt::format(", {} may come later", job.late) : std::string();
-  static constexpr std::string_view kWays[] = {"finds out", "is told", "starts anew"};
+  static constexpr std::string_view kWays[] = {"finds out", "is notified", "restarts"};
   return fmt::format(", elastic ({}; leaves after \"{}\")", kWays[static_cast<std::size_t>(job.resizes)],
                      job.leaveFor);
 }
@@ -71,7 +71,7 @@ std::string describe(const Scenario& scenario) {
                         queue.parent.empty() ? "-" : queue.parent, queue.weight, queue.guaranteed,
                         queue.limit ? fmt::to_string(*queue.limit) : "none",
                         queue.reclaim ? "" : ", takes nothing back",
-                        queue.withinQueue ? "" : ", nobody is stopped within it");
+                        queue.withinQueue ? "" : ", no gang is preempted within it");
   }
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(

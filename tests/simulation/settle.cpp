@@ -158,9 +158,9 @@ void World::checkEnd() {
   take(cluster_->invariants().leftovers());
   for (const auto& pod : truth().pods.all()) {
     // A node that just lost GPUs, or is new, may refuse a pod: a real owner would create another one.
-    const bool foreignPod = pod->key.name.starts_with("stranger-") && !pod->statusReason.starts_with("OutOf");
+    const bool foreignPod = pod->key.name.starts_with("foreign-") && !pod->statusReason.starts_with("OutOf");
     if (foreignPod && pod->phase != model::PodPhase::kSucceeded) {
-      problem(fmt::format("stranger {} did not finish well: {}", pod->key, pod->statusReason));
+      problem(fmt::format("foreign pod {} did not succeed: {}", pod->key, pod->statusReason));
     }
   }
   for (const std::string& name : submitted_) {

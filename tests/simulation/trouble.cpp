@@ -158,9 +158,9 @@ void World::deleteMember(const model::Uid& job, std::uint64_t pick) {
 
 void World::foreignPod(int gpus) {
   const auto runFor = std::chrono::milliseconds(500 + 700 * (foreignPods_ % 7));
-  const std::string name = fmt::format("stranger-{}", foreignPods_++);
+  const std::string name = fmt::format("foreign-{}", foreignPods_++);
   const auto made = cluster_->create(foreignPodJson(name, std::min(gpus, scenario_.gpusOnNode), runFor));
-  if (!made) problem(fmt::format("stranger {} was refused: {}", name, made.error().message));
+  if (!made) problem(fmt::format("foreign pod {} was refused: {}", name, made.error().message));
 }
 
 void World::takeName(const JobPlan& plan) {

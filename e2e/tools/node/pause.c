@@ -1,4 +1,4 @@
-// Does nothing until it is told to end: the first process of a pod's sandbox, which keeps its namespaces, and of a
+// Does nothing until it is signalled to end: the first process of a pod's sandbox, which keeps its namespaces, and of a
 // node, whose end ends every process of the node with it. Collects children that lost their parent.
 #include <signal.h>
 #include <sys/wait.h>
