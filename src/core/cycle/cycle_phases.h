@@ -116,7 +116,7 @@ class Cycle {
   void move(const Change& change);
   void yieldClaim(const GangYield& yield);
 
-  // cycle_waits.cpp: what pending jobs report.
+  // cycle_pending.cpp: what pending jobs report.
   void explain(const GangWait& wait, Urgency defaultUrgency = Urgency::kNow);
   [[nodiscard]] static bool sameButSince(const model::Pending& a, const model::Pending& b);
   [[nodiscard]] bool isReported(const GangWait& wait) const;

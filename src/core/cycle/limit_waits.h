@@ -25,11 +25,11 @@ class LimitWaits {
       : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer), ends_(ends), runs_(runs) {}
 
   using PendingPtr = std::shared_ptr<const model::Pending>;
-  // `demand`: what the contender waits for. The contender outlives this object.
+  // `demand`: what the job waits for. The pending job outlives this object.
   [[nodiscard]] PendingPtr limitReached(const PendingJob& pendingJob, const Excess& beyond,
                                         const Amounts& demand);
   [[nodiscard]] PendingPtr guaranteeReached(const Excess& beyond);
-  // Jobs that report `pending` wait until the contender has started.
+  // Jobs that report `pending` wait until the pending job has started.
   void waitsBehind(const PendingJob& pendingJob, PendingPtr pending);
   // Called last: adds the expected starts.
   void addExpectedStarts(std::vector<GangWait>& waits);

@@ -13,7 +13,7 @@
 
 namespace trainyard::core {
 
-// A contender that found no placement.
+// A pending job that found no placement.
 struct UnplacedJob {
   std::size_t wait = 0;  // index into Schedule::waits
   const PendingJob* pendingJob = nullptr;
@@ -33,7 +33,7 @@ class Overdue {
   };
   explicit Overdue(Scene scene) : in_(scene) {}
 
-  // Returns true if the contender has been pending longer than it is expected to run; with time slicing, many
+  // Returns true if the job has been pending longer than it is expected to run; with time slicing, many
   // times as long. Never under the order of submission.
   [[nodiscard]] bool isOverdue(const PendingJob& pendingJob);
   // Returns the position of the job that gets the reservation from now on: the holder, if it has it already;

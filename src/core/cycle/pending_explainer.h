@@ -47,7 +47,7 @@ class PendingExplainer {
   bool addWait(const PendingJob& pendingJob, const PendingPtr& pending, Schedule& schedule);
   // The job found nodes that are kept; `briefly`: they will be free for all jobs in a moment.
   bool heldBack(const PendingJob& pendingJob, const Reservation& by, bool briefly, Schedule& schedule);
-  // The job found no placement; explain() finds out why. The contender outlives this object.
+  // The job found no placement; explain() finds out why. The pending job outlives this object.
   bool noteUnplaced(const PendingJob& pendingJob, const GangShape& shape, Schedule& schedule);
   // Does the same for a job that is equivalent to an earlier one, given by its lastUnplaced().
   bool noteUnplacedAs(const PendingJob& pendingJob, std::size_t equal, Schedule& schedule);
@@ -58,7 +58,7 @@ class PendingExplainer {
   // Returns what the job lacks, classified by the share of its queue.
   [[nodiscard]] model::Pending classified(const PendingJob& pendingJob, const GangShape& shape);
   [[nodiscard]] LimitWaits& limits() { return limits_; }
-  // Records that quota below a limit is kept for the contender.
+  // Records that quota below a limit is kept for the job.
   void noteLimitHolder(const PendingJob& pendingJob) { holders_.insert(pendingJob.position); }
 
   // Called last: finds the reasons that are missing, and the expected starts that are cheap to find.
@@ -87,7 +87,7 @@ class PendingExplainer {
   using Question = std::pair<PlacementCache::Question, const GangPlacer::NodeNames*>;
   std::map<Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::MessageKey, PendingPtr> reported_;
-  PendingPtr lastReported_;  // the last one of told_
+  PendingPtr lastReported_;  // the last one of reported_
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> holders_;  // positions
   std::optional<base::WallTime> wakeAt_;

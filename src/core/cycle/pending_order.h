@@ -45,7 +45,7 @@ struct PendingJob {
 // charged to its queue: see schedule.h, phase 4.
 class PendingOrder {
  public:
-  // `contenders` outlive this object. Jobs of a queue keep their order among themselves.
+  // `pendingJobs` outlive this object. Jobs of a queue keep their order among themselves.
   PendingOrder(const QueueTree& tree, const std::vector<PendingJob>& pendingJobs);
 
   // Returns the next job; nullptr after the last one. Call charged() first if the last job was charged.

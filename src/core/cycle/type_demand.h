@@ -25,7 +25,7 @@ class TypeDemand {
       : snapshot_(snapshot), ledger_(ledger), tree_(tree), placer_(placer), cache_(cache) {}
 
   // Returns the nodes that are closed to gangs of this queue and shape. Their GPU types are those of which
-  // the gang can never have enough for `least`, its minimum. Returns nullptr if there are none, or if the
+  // the gang can never have enough for `minimum`. Returns nullptr if there are none, or if the
   // gang could start nowhere else: its reason is then the limit.
   [[nodiscard]] std::shared_ptr<const GangPlacer::NodeNames> closedTo(QueueTree::Index queue,
                                                                       const model::Job& minimum,

@@ -43,7 +43,7 @@ struct Author {
                                         std::vector<model::Assignment> remove,
                                         std::vector<model::Victim> victims, const Author& author);
 
-// A Restart on other nodes, for the claim of `claimant`. The gang runs on until that claim
+// A Restart on other nodes, for the claim of `preemptor`. The gang runs on until that claim
 // stands (beginMove()) or is gone (withdrawMove()).
 [[nodiscard]] model::GangRecord proposeMove(const model::Job& job, std::vector<model::Assignment> add,
                                             const model::ObjectKey& preemptor, const Author& author);

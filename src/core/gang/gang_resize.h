@@ -29,7 +29,7 @@ struct Resize {
 
 // The record with a resize begun. `add`: the places of the joining members, from the present
 // size on; `remove`: those of the leaving members, the last ones. It is a Restart if the job
-// cannot go on. `claimant`: the job that it shrinks for; the gang then runs on until that claim
+// cannot go on. `preemptor`: the job that it shrinks for; the gang then runs on until that claim
 // stands (beginShrink()) or is gone (withdrawMove()).
 [[nodiscard]] model::GangRecord proposeGrow(const model::Job& job, std::vector<model::Assignment> add,
                                             const Author& author);

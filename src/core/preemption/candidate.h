@@ -21,7 +21,7 @@ struct Candidate {
   // GPU seconds lost (core/order/preemption_cost.h), plus half an hour for each GPU if other queues preempted
   // it before, doubled with each time: else the youngest of equal gangs would be preempted each time.
   std::int64_t cost = 0;
-  Amounts held = {};       // charged to its queue, QueueTree::holdingsOf()
+  Amounts held = {};       // charged to its queue, holdingsOf()
   NodeAmounts frees = {};  // capacityHeldBy(); filled only for candidates
   bool isWithinMinRuntime =
       false;                  // minRuntime has not passed: only a holder may preempt it, for its condition

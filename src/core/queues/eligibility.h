@@ -54,7 +54,7 @@ struct Victim {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;  // kCluster: its queue does not exist
-  const Amounts& held;                           // QueueTree::holdingsOf(), or what it would give up of that
+  const Amounts& held;                           // holdingsOf(), or what it would give up of that
   // protectedUntil() has passed.
   bool isUnprotected = true;
   const Amounts* whole = nullptr;  // all that it holds, if `held` is a part
@@ -84,7 +84,7 @@ inline constexpr int kMaxProtectionDoublings = 6;
 // Whether the queue forbids preemption among its own jobs.
 [[nodiscard]] bool forbidsPreemptionWithin(const QueueTree::Node& node);
 
-// Whether `claimant` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the
+// Whether `preemptor` may preempt `victim` by right of its queue or priority. docs/preemption.md lists the
 // rights and argues that every chain of preemptions ends.
 //  priority   the victim is of the same queue and of lower priority, and the queue's preemption.withinQueue
 //             allows it
@@ -98,10 +98,10 @@ inline constexpr int kMaxProtectionDoublings = 6;
 [[nodiscard]] bool hasRightToPreempt(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
                                      ShareCache& shares);
 
-// Whether `victim` was backfilled on capacity that `claimant` had reserved, and `claimant` may
+// Whether `victim` was backfilled on capacity that `preemptor` had reserved, and `preemptor` may
 // preempt it for that once the time of the condition has come. In its own queue it may unless
 // preemption.withinQueue is Never. In another queue the victim must hold borrowed capacity
-// (yieldsBorrowed()). Unless `claimant` is within its own guarantee, no job that waits there may be within
+// (yieldsBorrowed()). Unless `preemptor` is within its own guarantee, no job that waits there may be within
 // its guarantee afterwards.
 [[nodiscard]] bool hasCondition(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree);
 [[nodiscard]] bool preemptsBackfilled(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree,
@@ -124,7 +124,7 @@ inline constexpr int kMaxProtectionDoublings = 6;
 // hourly checkpoints in one queue, take a mean of 27,673 s with it, and 25,822 with this.)
 inline constexpr int kMaxLostShareOfSlice = 4;
 
-// Whether time slicing lets `claimant` preempt the victim: the victim is checkpointable
+// Whether time slicing lets `preemptor` preempt the victim: the victim is checkpointable
 // (isCheckpointable()), is in the same queue with the same priority, and has had a whole slice, most
 // of which is saved (kMaxLostShareOfSlice). False if preemption.withinQueue of the queue is Never. The
 // preemptor must also be worth a preemption: isAhead().
