@@ -28,7 +28,7 @@ struct FollowOptions {
 // the client's one loop; the calling thread prints.
 class LogFollower {
  public:
-  // `print` receives whole lines with their label, `tell` receives messages about the streams.
+  // `print` receives whole lines with their label, `warn` receives messages about the streams.
   LogFollower(ClusterClient& client, FollowOptions options, std::function<void(const std::string&)> print,
               std::function<void(const std::string&)> warn)
       : client_(client), options_(std::move(options)), print_(std::move(print)), warn_(std::move(warn)) {}

@@ -45,7 +45,7 @@ class QueueStatusWriter {
   QueueStatusWriter& operator=(const QueueStatusWriter&) = delete;
 
   // Takes one cycle's findings: every queue with a status that needs a change. Findings of earlier cycles
-  // that `news` does not repeat are dropped.
+  // that `updates` does not repeat are dropped.
   void take(const std::vector<core::QueueStatusUpdate>& updates);
 
  private:

@@ -143,7 +143,7 @@ class PyTorchJob {
     const Json size = worker->replicas;
     const Json minimum = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
     const Json most = get(elastic_, "maxReplicas").is_null() ? size : get(elastic_, "maxReplicas");
-    // torchrun starts with `least` nodes, and continues with them when others are lost.
+    // torchrun starts with `minimum` nodes, and continues with them when others are lost.
     const bool bounded = !get(elastic_, "minReplicas").is_null() && !get(elastic_, "maxReplicas").is_null();
     const std::string nodes =
         bounded ? fmt::format("{}:{}", valueText(minimum), valueText(most)) : valueText(size);

@@ -15,7 +15,7 @@ namespace trainyard::core {
 // The expected result for a job that has not been submitted yet.
 struct Forecast {
   enum class Outcome {
-    kStarts,          // now, on `places`; the gangs in `stops` are preempted or moved first
+    kStarts,          // now, on `assignments`; the gangs in `stops` are preempted or moved first
     kWaits,           // `pending` is why, `expected` until when
     kRefused,         // not admitted: `pending` is why
     kSuspended,       // spec.run.suspend

@@ -24,7 +24,7 @@ class GpuTypes {
   // Whether a placement of the request could use two types at all: there are
   // several types, and several members with GPUs.
   [[nodiscard]] bool matter(const PlaceRequest& request) const;
-  // Whether members with GPUs, on `places` and `beside`, are on nodes of two types. Roles that name the
+  // Whether members with GPUs, on `assignments` and `beside`, are on nodes of two types. Roles that name the
   // label themselves do not count: they request it.
   [[nodiscard]] bool straddles(const model::Job& job, const std::vector<model::Assignment>& assignments,
                                const std::vector<model::Assignment>& beside = {}) const;

@@ -66,7 +66,7 @@ class PlaceProblem {
   [[nodiscard]] bool avoided(std::size_t position) const { return avoided_[position] != 0; }
   [[nodiscard]] bool closed(std::size_t position) const { return closed_[position] != 0; }
 
-  // How many members of `kind` fit into `room`, at most `limit`.
+  // How many members of `kind` fit into `capacity`, at most `limit`.
   [[nodiscard]] std::int64_t timesCovered(const Kind& kind, const std::int64_t* capacity,
                                           std::int64_t limit) const;
 

@@ -42,7 +42,7 @@ struct MoveQuestion {
   RunTimeModel& runs;
 };
 
-// `stoppable`: gangs that may be preempted by now. `widest`: how wide the preemptor may be placed.
+// `preemptibleNow`: gangs that may be preempted by now. `widest`: how wide the preemptor may be placed.
 [[nodiscard]] std::optional<Claim> chooseMoves(const MoveQuestion& question, const Preemptor& preemptor,
                                                std::size_t widest,
                                                const std::vector<const Candidate*>& preemptibleNow);
