@@ -21,7 +21,7 @@ QuotaPlacement QuotaPlacer::placeSized(const PendingJob& pendingJob, const model
 QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Job& job, std::size_t widest,
                                    std::optional<Placement> placement) {
   QuotaPlacement result;
-  std::vector<model::NodeName> avoid;
+  PlaceRequest request = in_.placer.request(job, widest);
   while (placement) {
     const Amounts held = heldBy(in_.tree.capacity(), job, placement->assignments);
     auto beyond = beyondLimit(in_.tree, pendingJob.queue, held);
@@ -39,11 +39,7 @@ QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Jo
     }
     if (!beyond) return {.placement = std::move(placement)};
     if (!result.exhausted) result.exhausted = beyond;
-    const auto nodes = in_.tree.capacity().nodesOf(beyond->dimension);
-    if (nodes.empty()) return result;
-    avoid.insert(avoid.end(), nodes.begin(), nodes.end());
-    PlaceRequest request = in_.placer.request(job, widest);
-    request.avoidNodes = avoid;
+    if (!request.beyondQuota.add(in_.tree.capacity(), beyond->dimension)) return result;
     placement = in_.placer.tryPlace(request);
   }
   return result;

@@ -76,12 +76,9 @@ std::optional<Placement> findOnSameType(const PlaceRequest& request,
   return placeOnOneType(request, *placementScope.types, find, staying);
 }
 
-// Nodes that the new places must avoid because of the gang's quota; an empty list if no node is permitted.
-// Nothing if the quota permits the places. Capacity that the gang gives up needs no new quota.
-std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
-                                                        const std::vector<model::Assignment>& assignments,
-                                                        const std::vector<model::Assignment>& replaced,
-                                                        const QueueTree& queues) {
+// The quota of the gang that the new places exceed. Capacity that the gang gives up needs no new quota.
+std::optional<Excess> beyondQuota(const Job& job, const std::vector<model::Assignment>& assignments,
+                                  const std::vector<model::Assignment>& replaced, const QueueTree& queues) {
   Amounts more = heldBy(queues.capacity(), job, assignments);
   const Amounts less = heldBy(queues.capacity(), job, replaced);
   for (std::size_t d = 0; d < more.size(); ++d) more[d] = std::max<std::int64_t>(more[d] - less[d], 0);
@@ -89,8 +86,7 @@ std::optional<std::vector<model::NodeName>> beyondQuota(const Job& job,
   auto beyond = beyondLimit(queues, queue, more);
   if (!beyond) beyond = beyondLimitWithLeaving(queues, queue, more);
   if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(queues, queue, more);
-  if (!beyond) return std::nullopt;
-  return queues.capacity().nodesOf(beyond->dimension);
+  return beyond;
 }
 
 std::optional<Placement> findPlacementFor(const Job& job, const std::vector<Member>& members,
@@ -102,18 +98,15 @@ std::optional<Placement> findPlacementFor(const Job& job, const std::vector<Memb
   const std::vector<model::Assignment> left = assignmentsOf(leaving);
   const auto& backoff = job.status.gang.backoff;
   const std::vector<model::NodeName> failed = backoff ? backoff->avoidNodes : std::vector<model::NodeName>{};
-  std::vector<model::NodeName> barred;
   while (true) {
     auto placement = avoidingAsPossible(failed, [&](std::vector<model::NodeName> avoided) {
       request.avoidNodes = std::move(avoided);
-      request.avoidNodes.insert(request.avoidNodes.end(), barred.begin(), barred.end());
       return findOnSameType(request, staying, placementScope);
     });
     if (!placement) return std::nullopt;
-    const auto off = beyondQuota(job, placement->assignments, left, placementScope.queues);
-    if (!off) return placement;
-    if (off->empty()) return std::nullopt;
-    barred.insert(barred.end(), off->begin(), off->end());
+    const auto beyond = beyondQuota(job, placement->assignments, left, placementScope.queues);
+    if (!beyond) return placement;
+    if (!request.beyondQuota.add(placementScope.queues.capacity(), beyond->dimension)) return std::nullopt;
   }
 }
 

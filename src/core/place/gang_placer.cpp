@@ -147,12 +147,11 @@ const std::vector<model::NodeName>& GangPlacer::suspects() {
   return *suspects_;
 }
 
-std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest,
-                                              const std::vector<model::NodeName>& avoid) {
+std::optional<Placement> GangPlacer::tryClaim(const Job& job, std::size_t widest, const AvoidedNodes& avoid) {
   PlaceRequest asked = request(job, widest);
   const auto from = claimsAgainFrom(job);
   if (from && snapshot_.now < *from) asked.avoidNodes = job.status.gang.backoff->avoidNodes;
-  asked.avoidNodes.insert(asked.avoidNodes.end(), avoid.begin(), avoid.end());
+  asked.beyondQuota = avoid;
   return tryPlace(asked);
 }
 

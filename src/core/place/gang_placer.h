@@ -71,7 +71,7 @@ class GangPlacer {
   // As above, for a job that preempts others: never on nodes that failed it,
   // before claimsAgainFrom(), nor on those of `avoid`.
   [[nodiscard]] std::optional<Placement> tryClaim(const model::Job& job, std::size_t widest,
-                                                  const std::vector<model::NodeName>& avoid = {});
+                                                  const AvoidedNodes& avoid = {});
   // Whether the job could start on the empty cluster; an elastic gang at its minimum. If
   // not, the job waits for a state that never comes.
   [[nodiscard]] bool mayEverStart(const model::Job& job, std::uint32_t shape);

@@ -9,6 +9,7 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
+#include "core/place/avoided_nodes.h"
 #include "core/place/blockers.h"
 #include "model/gang.h"
 #include "model/job.h"
@@ -29,6 +30,7 @@ struct PlaceRequest {
   };
   std::vector<Group> groups;
   std::vector<model::NodeName> avoidNodes;
+  AvoidedNodes beyondQuota = {};  // avoided, too
   // Nodes that the job can never use, free or not: their type of GPU is one of which its queue may
   // never have as many as the job would take there.
   const std::vector<model::NodeName>* closed = nullptr;

@@ -80,7 +80,10 @@ PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, co
       if (const auto node = ledger.find(name)) marked[domains.positionOf(*node)] = 1;
     }
   };
-  mark(request.avoidNodes, avoided_);
+  std::vector<model::NodeName> avoided = request.avoidNodes;
+  avoided.insert(avoided.end(), request.beyondQuota.ofAll.begin(), request.beyondQuota.ofAll.end());
+  mark(avoided, avoided_);
+  mark(request.beyondQuota.ofWithoutGpus, avoidedWithoutGpus_);
   mark({}, closed_);
   if (request.closed != nullptr) mark(*request.closed, closed_);
   readCapacity(capacity);
@@ -151,12 +154,14 @@ void PlaceProblem::readFits(Capacity capacity) {
   for (Kind& kind : kinds_) {
     kind.open.assign(domains_->nodeCount(), 0);
     kind.fits.assign(domains_->nodeCount(), 0);
+    const bool requestsGpus = kind.shape->requests.gpus() > 0;
     const NodeOpenness openness(*request_, *kind.shape);
     for (std::size_t position = 0; position < domains_->nodeCount(); ++position) {
       // Capacity first: it costs a few divisions, the constraints cost string comparisons.
       const std::int64_t fits = timesCovered(kind, capacityAt(position), kind.count);
       if (fits == 0) continue;
-      const bool left = capacity == Capacity::kFree && avoided_[position] != 0;
+      const bool avoids = avoided_[position] != 0 || (!requestsGpus && avoidedWithoutGpus_[position] != 0);
+      const bool left = capacity == Capacity::kFree && avoids;
       if (left || closed_[position] != 0) continue;
       const std::size_t index = domains_->nodeAt(position);
       const bool open = capacity == Capacity::kEmpty ? openness.mayBecomeOpen(index, node(position))

@@ -83,6 +83,7 @@ class PlaceProblem {
   std::vector<std::int64_t> capacity_;
   std::vector<Busyness> busyness_;
   std::vector<char> avoided_;
+  std::vector<char> avoidedWithoutGpus_;
   std::vector<char> closed_;
 };
 

@@ -52,6 +52,19 @@ std::optional<base::WallTime> nextCondition(const model::Charge& charge, base::W
 }  // namespace
 
 std::optional<Claim> Preemption::claim(const Preemptor& preemptor, std::size_t widest) {
+  if (auto claim = claimWanted(preemptor, widest)) return claim;
+  const ClusterCapacity& capacity = tree_.capacity();
+  if (waitsForTerminating_ || !capacity.hasNodesWithoutGpus() || !mayNeedGpuNodes(preemptor))
+    return std::nullopt;
+  // Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there.
+  // (Lost: this search alone. It takes what the gang would not need with those members on nodes without
+  // GPUs.)
+  Preemptor onGpuNodes = preemptor;
+  onGpuNodes.wanted = demandOnGpuNodes(capacity, *preemptor.job, preemptor.demand);
+  return claimWanted(onGpuNodes, widest);
+}
+
+std::optional<Claim> Preemption::claimWanted(const Preemptor& preemptor, std::size_t widest) {
   lastHadNoCandidate_ = false;
   if (placer_.budget().exhausted() || isUnbindable(*preemptor.job, snapshot_.now)) return std::nullopt;
   if (auto shrunk = claimShrinking(preemptor, widest)) return shrunk;
@@ -128,18 +141,23 @@ bool Preemption::waitsForTerminating(const Preemptor& preemptor, const Claim& cl
   return waitsForTerminating_;
 }
 
+// Whether the job has members without GPUs, and what they hold depends on whether their nodes have GPUs.
+bool Preemption::mayNeedGpuNodes(const Preemptor& preemptor) const {
+  const auto& roles = preemptor.job->spec.roles;
+  return tree_.capacity().dependsOnNodes(false) &&
+         std::any_of(roles.begin(), roles.end(),
+                     [](const auto& role) { return role.shape.requests.gpus() <= 0; });
+}
+
 // What members without GPUs hold beside GPUs depends on the nodes. The rights by which gangs were chosen have
 // to hold for that, too: else the preemptor could be preempted at once in turn. (Lost: a comparison with any
 // guarantee on the path. That of a common parent hid that two siblings exceeded theirs, and their gangs
 // preempted each other without end.) Returns nothing if the demand does not depend on the placement.
 std::optional<Preemptor> Preemption::placedAt(const Preemptor& preemptor, const Placement& placement) const {
-  const auto& roles = preemptor.job->spec.roles;
-  const bool depends = tree_.capacity().dependsOnNodes(false) &&
-                       std::any_of(roles.begin(), roles.end(),
-                                   [](const auto& role) { return role.shape.requests.gpus() <= 0; });
-  if (!depends) return std::nullopt;
+  if (!mayNeedGpuNodes(preemptor)) return std::nullopt;
   Preemptor placed = preemptor;
   placed.demand = heldBy(tree_.capacity(), *preemptor.job, placement.assignments);
+  placed.wanted = std::nullopt;
   return placed;
 }
 
@@ -219,19 +237,17 @@ bool Preemption::quotaAllows(const Preemptor& preemptor, const Placement* placem
          (preemptor.job->spec.preemptible || !beyondNonPreemptible(tree_, preemptor.queue, wanted));
 }
 
-// Leaves out nodes of a GPU type that the queue may not use more of. For a job that cannot be preempted it
-// also leaves out GPU nodes on which the job would hold too much.
+// Leaves out nodes of a GPU type that the queue may not use more of. For a job that cannot be preempted, the
+// members without GPUs leave out nodes with GPUs if the job would hold too much there.
 std::optional<Placement> Preemption::placeInQuota(const Preemptor& preemptor, std::size_t widest) {
-  std::vector<model::NodeName> avoid;
+  AvoidedNodes avoid;
   while (auto placement = placer_.tryClaim(*preemptor.job, widest, avoid)) {
     const Amounts held = heldBy(tree_.capacity(), *preemptor.job, placement->assignments);
     auto beyond = beyondLimit(tree_, preemptor.queue, held);
     if (!beyond && !preemptor.job->spec.preemptible)
       beyond = beyondNonPreemptible(tree_, preemptor.queue, held);
     if (!beyond) return placement;
-    const auto nodes = tree_.capacity().nodesOf(beyond->dimension);
-    if (nodes.empty()) return std::nullopt;
-    avoid.insert(avoid.end(), nodes.begin(), nodes.end());
+    if (!avoid.add(tree_.capacity(), beyond->dimension)) return std::nullopt;
   }
   return std::nullopt;
 }

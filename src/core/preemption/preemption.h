@@ -118,6 +118,9 @@ class Preemption {
   void listElastic(const JobPtr& job, int priority);
   // Whether a limit makes the claim wait for gangs that terminate already.
   [[nodiscard]] bool waitsForTerminating(const Preemptor& preemptor, const Claim& claim);
+  // As claim(), from gangs that hold what the preemptor wants.
+  [[nodiscard]] std::optional<Claim> claimWanted(const Preemptor& preemptor, std::size_t widest);
+  [[nodiscard]] bool mayNeedGpuNodes(const Preemptor& preemptor) const;
   [[nodiscard]] std::optional<Preemptor> placedAt(const Preemptor& preemptor,
                                                   const Placement& placement) const;
   void applyClaim(const Claim& claim);

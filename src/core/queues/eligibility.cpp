@@ -23,8 +23,9 @@ bool allYield(const Preemptor& preemptor, const Victim& victim, const QueueTree&
 }
 
 bool yieldsBorrowed(const Preemptor& preemptor, const Victim& victim, const QueueTree& tree, Bound bound) {
+  const Amounts& wanted = preemptor.wanted ? *preemptor.wanted : preemptor.demand;
   return allYield(preemptor, victim, tree, [&](auto queue, const Yield& yield) {
-    return yieldsBorrowed(tree, queue, yield, preemptor.demand, bound);
+    return yieldsBorrowed(tree, queue, yield, wanted, bound);
   });
 }
 

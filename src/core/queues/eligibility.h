@@ -18,7 +18,9 @@ struct Preemptor {
   const model::Job* job = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  Amounts demand;
+  Amounts demand;  // at least, whatever its nodes are
+  // As `demand`, with members without GPUs on nodes with GPUs. Absent: as `demand`.
+  std::optional<Amounts> wanted = std::nullopt;
   bool isHolder = false;      // it holds a reservation, or gangs were backfilled on what it had reserved
   Rank rank = {};             // in its queue
   bool overdue = false;       // holds its position in its queue, whatever its rank is

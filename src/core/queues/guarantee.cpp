@@ -17,38 +17,8 @@ std::int64_t partOf(const QueueTree& tree, std::size_t d, std::int64_t amount) {
   return installed <= 0 ? 0 : base::scaled(amount, kShareUnit, installed);
 }
 
-// As much of a resource as `guaranteed` is of `whole`, rounded down: the parts of all queues are no more than
-// there is.
-std::int64_t inProportion(const QueueTree& tree, std::size_t d, std::int64_t guaranteed, std::int64_t whole) {
-  return guaranteed <= 0 || whole <= 0 ? 0 : base::scaled(tree.capacity().installed()[d], guaranteed, whole);
-}
-
-std::int64_t gpusOf(const QueueTree& tree, const Amounts& amounts) {
-  std::int64_t gpus = 0;
-  for (std::size_t d = 0; d < tree.dimensions().cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
-  return gpus;
-}
-
 const Amounts& boundOf(const Node& node, Bound bound) {
   return bound == Bound::kAtMost ? node.coveredAtMost : node.covered;
-}
-
-// What the queue is guaranteed of a resource on nodes with GPUs, in proportion to the GPUs, or to what a
-// named guarantee needs of these nodes.
-std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) {
-  std::int64_t covered =
-      inProportion(tree, d, gpusOf(tree, node.guaranteed), gpusOf(tree, tree.capacity().installed()));
-  for (std::size_t named = tree.dimensions().cpu(); named < tree.dimensions().firstType(); ++named) {
-    for (std::size_t beside = tree.dimensions().firstGpuNodeResource(); beside < node.guaranteed.size();
-         ++beside) {
-      if (tree.dimensions().names()[named] != tree.dimensions().names()[beside]) continue;
-      const std::int64_t there = tree.capacity().installed()[beside];
-      const std::int64_t elsewhere = base::saturatingSubtract(tree.capacity().installed()[named], there);
-      const std::int64_t needed = base::saturatingSubtract(node.guaranteed[named], elsewhere);
-      covered = std::max(covered, inProportion(tree, d, needed, there));
-    }
-  }
-  return covered;
 }
 
 // What the queue is guaranteed by name of the resource of a dimension beside GPUs: its jobs may run on any
@@ -56,7 +26,7 @@ std::int64_t besideGpus(const QueueTree& tree, const Node& node, std::size_t d) 
 std::int64_t namedAs(const QueueTree& tree, const Node& node, std::size_t beside) {
   const QuotaDimensions& dimensions = tree.dimensions();
   for (std::size_t named = dimensions.cpu(); named < dimensions.firstType(); ++named) {
-    if (dimensions.names()[named] == dimensions.names()[beside]) return node.guaranteed[named];
+    if (dimensions.gpuNodeResourceOf(named) == beside) return node.guaranteed[named];
   }
   return 0;
 }
@@ -64,18 +34,23 @@ std::int64_t namedAs(const QueueTree& tree, const Node& node, std::size_t beside
 // As much for each guaranteed GPU as the node with the most has.
 std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size_t d) {
   constexpr std::int64_t kPermille = 1'000;
-  return base::scaledUp(tree.capacity().mostPerGpu(d), gpusOf(tree, node.guaranteed), kPermille);
+  return base::scaledUp(tree.capacity().mostPerGpu(d), gpusOf(tree.dimensions(), node.guaranteed), kPermille);
 }
 
 // What the guarantee covers of a resource that the queue does not name: the largest part that it is
-// guaranteed of any resource, and no more than other queues' named guarantees leave.
+// guaranteed of any resource, of what other queues' named guarantees leave. (Lost: that part of all, as far
+// as it is left. Two such queues together were promised more than there is.)
 std::int64_t unnamed(const QueueTree& tree, const Node& node, std::size_t d) {
-  std::int64_t covered = 0;
-  for (std::size_t of = 0; of < tree.dimensions().firstType(); ++of)
-    covered = std::max(covered, inProportion(tree, d, node.guaranteed[of], tree.capacity().installed()[of]));
   const std::int64_t others =
       base::saturatingSubtract(tree.node(QueueTree::kCluster).guaranteed[d], node.guaranteed[d]);
-  return std::min(covered, std::max<std::int64_t>(tree.capacity().installed()[d] - others, 0));
+  const std::int64_t left = std::max<std::int64_t>(tree.capacity().installed()[d] - others, 0);
+  std::int64_t covered = 0;
+  for (std::size_t of = 0; of < tree.dimensions().firstType(); ++of) {
+    const std::int64_t whole = tree.capacity().installed()[of];
+    if (node.guaranteed[of] <= 0 || whole <= 0) continue;
+    covered = std::max(covered, base::scaled(left, std::min(node.guaranteed[of], whole), whole));
+  }
+  return covered;
 }
 
 bool names(const Node& node, const std::string& resource) {
@@ -122,13 +97,18 @@ bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
   return !tree.dimensions().isType(d) || tree.dimensions().counts(d) || node.guaranteed[d] > 0;
 }
 
-// The largest part of the cluster that the gang holds within what its queue is guaranteed by name.
+// Dimensions whose parts of the cluster are compared end here. A guarantee of GPUs by type is one of as many
+// GPUs, if only one resource is GPUs. (Lost: the part of the type. The only GPU of a type kept all cores of
+// its node.)
+std::size_t endOfParts(const QuotaDimensions& dimensions) {
+  return dimensions.cpu() == 1 ? dimensions.firstType() : dimensions.firstGpuNodeResource();
+}
+
+// The largest part of the cluster that a gang of the queue with these holdings holds within what the queue is
+// guaranteed by name.
 std::int64_t guaranteedPart(const QueueTree& tree, const Node& node, const Amounts& held) {
   std::int64_t part = 0;
-  // A guarantee of GPUs by type is one of as many GPUs, if only one resource is GPUs. (Lost: the part of the
-  // type. The only GPU of a type kept all cores of its node.)
-  const std::size_t end =
-      tree.dimensions().cpu() == 1 ? tree.dimensions().firstType() : tree.dimensions().firstGpuNodeResource();
+  const std::size_t end = endOfParts(tree.dimensions());
   for (std::size_t d = 0; d < end; ++d) {
     if (held[d] <= 0 || node.guaranteed[d] <= 0) continue;
     const std::int64_t usage = std::max(node.usage[d], held[d]);
@@ -153,6 +133,27 @@ Node ownJobsOf(const QueueTree& tree, Index queue) {
   return own;
 }
 
+// The largest part of the cluster that the queue is guaranteed by name.
+std::int64_t guaranteedPartOf(const QueueTree& tree, const Node& node) {
+  std::int64_t part = 0;
+  for (std::size_t d = 0; d < endOfParts(tree.dimensions()); ++d)
+    part = std::max(part, partOf(tree, d, node.guaranteed[d]));
+  return part;
+}
+
+// What is covered of a resource for the gang alone: as much as its guaranteed part is of the queue's. Cores
+// and memory that are covered beside GPUs count also where the queue names fewer. (Lost: what it names. A
+// gang lost guaranteed GPUs for a few idle cores.)
+std::int64_t coveredFor(const QueueTree& tree, const Node& node, std::int64_t part, std::size_t d,
+                        const Amounts& covered) {
+  const std::int64_t whole = guaranteedPartOf(tree, node);
+  if (whole <= 0) return 0;
+  std::int64_t ofQueue = covered[d];
+  if (const auto beside = tree.dimensions().gpuNodeResourceOf(d))
+    ofQueue = std::max(ofQueue, covered[*beside]);
+  return base::scaled(ofQueue, std::min(part, whole), whole);
+}
+
 // `part`: guaranteedPart() of the gang.
 template <typename Counts>
 bool yields(const QueueTree& tree, const Node& node, const Yield& yield, std::int64_t part,
@@ -164,31 +165,29 @@ bool yields(const QueueTree& tree, const Node& node, const Yield& yield, std::in
     if (wanted[d] <= 0 || yield.given[d] <= 0 || !counts(d) || !matters(tree, node, d)) continue;
     if (typed && tree.dimensions().isGpu(d) && (!tree.dimensions().isType(d) || !tooManyOfTypes)) continue;
     if (node.usage[d] <= covered[d]) continue;
-    if (tree.dimensions().isGpu(d) || partOf(tree, d, yield.held[d]) > part) return true;
+    if (tree.dimensions().isGpu(d) || yield.held[d] > coveredFor(tree, node, part, d, covered)) return true;
   }
   return false;
 }
 
 }  // namespace
 
-Coverage coverageOf(const QueueTree& tree, Index queue) {
+Coverage coverageOf(const QueueTree& tree, const GpuNodeShares& shares, Index queue) {
   const Node& node = tree.node(queue);
   Coverage coverage{node.guaranteed, node.guaranteed};
   const auto isNone = [](std::int64_t amount) { return amount == 0; };
   if (std::all_of(node.guaranteed.begin(), node.guaranteed.end(), isNone)) return coverage;
   auto& [part, most] = coverage;
   for (std::size_t d = tree.dimensions().firstGpuNodeResource(); d < part.size(); ++d) {
-    part[d] = besideGpus(tree, node, d);
+    part[d] = shares.covered(queue, d);
     most[d] = std::max({part[d], besideGpusAtMost(tree, node, d), namedAs(tree, node, d)});
   }
   for (std::size_t d = tree.dimensions().cpu(); d < tree.dimensions().firstType(); ++d) {
     if (names(node, tree.dimensions().names()[d])) continue;
     part[d] = std::max(part[d], unnamed(tree, node, d));
     most[d] = part[d];
-    for (std::size_t beside = tree.dimensions().firstGpuNodeResource(); beside < part.size(); ++beside) {
-      if (tree.dimensions().names()[beside] == tree.dimensions().names()[d])
-        most[d] = std::max(most[d], most[beside]);
-    }
+    if (const auto beside = tree.dimensions().gpuNodeResourceOf(d))
+      most[d] = std::max(most[d], most[*beside]);
   }
   return coverage;
 }

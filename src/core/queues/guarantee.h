@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "core/queues/gpu_node_shares.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
@@ -10,10 +11,9 @@ namespace trainyard::core {
 //
 // Guaranteed capacity must be usable, so a guarantee of one resource covers the others that its jobs need:
 //  named     what spec.guaranteed of the queue names, or the queues below it are guaranteed in sum
-//  beside    of cores, memory, storage, pod slots and devices on nodes with GPUs: the part that the queue is
-//            guaranteed of the GPUs, or what a named guarantee needs beyond the nodes without GPUs
-//  others    the largest part of the cluster that the queue is guaranteed of any resource, as far as other
-//            queues' named guarantees leave it; never GPUs
+//  beside    of cores, memory, storage, pod slots and devices on nodes with GPUs: GpuNodeShares
+//  others    the largest part of the cluster that the queue is guaranteed of any resource, of what other
+//            queues' named guarantees leave; never GPUs
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
 //
@@ -28,7 +28,7 @@ struct Coverage {
   Amounts atMost;
 };
 // Reads the guarantees and the capacity of the tree.
-[[nodiscard]] Coverage coverageOf(const QueueTree& tree, QueueTree::Index queue);
+[[nodiscard]] Coverage coverageOf(const QueueTree& tree, const GpuNodeShares& shares, QueueTree::Index queue);
 
 // Whether the queue is guaranteed a resource in `more` by name, and its guarantee covers all of `more` beside
 // what the queue holds. GPUs of a known type count against the guarantee of that type, then against the part
@@ -53,9 +53,9 @@ struct Yield {
 // Whether the gang of this queue holds borrowed capacity in what it gives up of `wanted`:
 //  - it holds nothing that the queue is guaranteed by name, or
 //  - the queue holds more of a wanted resource than its guarantee covers, and the gang has a part in that.
-//    Each gang has a part in GPUs. It has a part in another resource if it holds a larger part of the cluster
-//    of that resource than of what the queue is guaranteed: no gang loses guaranteed GPUs because another
-//    gang of its queue took cores.
+//    Each gang has a part in GPUs. It has a part in another resource if it holds more of it than is covered
+//    for what the gang holds of the queue's guarantee: no gang loses guaranteed GPUs because another gang of
+//    its queue took cores.
 // A gang's part of a guarantee is in proportion to what it holds, so ten gangs do not each count all of it.
 [[nodiscard]] bool yieldsBorrowed(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
                                   const Amounts& wanted, Bound bound);

@@ -34,6 +34,15 @@ Amounts demandOf(const ClusterCapacity& capacity, const model::Job& job) {
   return amounts;
 }
 
+Amounts demandOnGpuNodes(const ClusterCapacity& capacity, const model::Job& job, Amounts demand) {
+  if (!capacity.hasNodesWithoutGpus()) return demand;
+  for (const model::Role& role : job.spec.roles) {
+    if (role.shape.requests.gpus() <= 0)
+      capacity.dimensions().addGpuNodeRequests(role.shape.requests, model::gangMembers(job, role), demand);
+  }
+  return demand;
+}
+
 Amounts heldBy(const ClusterCapacity& capacity, const model::Job& job,
                const std::vector<model::Assignment>& assignments) {
   Amounts amounts = capacity.dimensions().none();

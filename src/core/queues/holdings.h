@@ -13,6 +13,9 @@ namespace trainyard::core {
 
 // The demand of the whole gang without types of GPUs, which depend on the nodes.
 [[nodiscard]] Amounts demandOf(const ClusterCapacity& capacity, const model::Job& job);
+// `demand`, of this job, with what members without GPUs would hold beside GPUs on nodes that have some.
+[[nodiscard]] Amounts demandOnGpuNodes(const ClusterCapacity& capacity, const model::Job& job,
+                                       Amounts demand);
 // What members on these nodes hold, including types of GPUs.
 [[nodiscard]] Amounts heldBy(const ClusterCapacity& capacity, const model::Job& job,
                              const std::vector<model::Assignment>& assignments);

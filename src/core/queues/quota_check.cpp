@@ -24,27 +24,46 @@ std::int64_t ownGuaranteeOf(const QueueTree& tree, Index queue, std::size_t d) {
   return std::max<std::int64_t>(own, 0);
 }
 
+// A resource in all of the cluster, and on nodes with GPUs alone if it is counted there, too.
+struct Resource {
+  std::size_t d = 0;
+  std::optional<std::size_t> beside = std::nullopt;
+};
+
 // What a subtree may claim at any moment: its guarantee, or what its jobs that cannot be preempted hold if
-// that is more.
-std::int64_t committed(const QueueTree& tree, Index index, std::size_t d, Index to, std::int64_t more) {
-  std::int64_t nonPreemptible = tree.node(index).nonPreemptible[d];
-  if (index == to) nonPreemptible = base::saturatingAdd(nonPreemptible, more);
-  for (const Index child : tree.node(index).children)
-    nonPreemptible = base::saturatingAdd(nonPreemptible, committed(tree, child, d, to, more));
-  return std::max(nonPreemptible, guaranteedOf(tree, index, d));
+// that is more. What a guarantee of GPUs covers beside them is claimed in addition to what such jobs hold on
+// nodes without GPUs. (Lost: the larger of both. A job that cannot be preempted took the nodes without GPUs
+// from a guarantee of cores, and the others' cores were covered beside GPUs.)
+std::int64_t committed(const QueueTree& tree, Index index, const Resource& of, Index to,
+                       const Amounts& more) {
+  const QueueTree::Node& node = tree.node(index);
+  const auto held = [&](std::size_t d) {
+    return index == to ? base::saturatingAdd(node.nonPreemptible[d], more[d]) : node.nonPreemptible[d];
+  };
+  std::int64_t claimed = held(of.d);
+  for (const Index child : node.children)
+    claimed = base::saturatingAdd(claimed, committed(tree, child, of, to, more));
+  claimed = std::max(claimed, guaranteedOf(tree, index, of.d));
+  if (!of.beside) return claimed;
+  const std::int64_t there = std::max(held(*of.beside), guaranteedOf(tree, index, *of.beside));
+  return std::max(claimed,
+                  base::saturatingAdd(there, base::saturatingSubtract(held(of.d), held(*of.beside))));
 }
 
 // Whether some guarantees could not be kept beside so much more that cannot be preempted: in the
 // cluster, or below the limit of a queue on the path. Within the queue's own guarantee it takes nothing
 // from others, whatever nodes exist at the moment.
-bool commitsTooMuch(const QueueTree& tree, Index queue, std::size_t d, std::int64_t more) {
-  const auto exceeds = [&](Index at, std::int64_t capacity) {
-    const std::int64_t then = committed(tree, at, d, queue, more);
-    return then > capacity && then != committed(tree, at, d, queue, 0);
+bool commitsTooMuch(const QueueTree& tree, Index queue, std::size_t d, const Amounts& more) {
+  const Amounts none = tree.dimensions().none();
+  const auto exceeds = [&](Index at, const Resource& of, std::int64_t capacity) {
+    const std::int64_t then = committed(tree, at, of, queue, more);
+    return then > capacity && then != committed(tree, at, of, queue, none);
   };
   const auto& path = tree.node(queue).path;
-  return exceeds(QueueTree::kCluster, tree.capacity().available()[d]) ||
-         std::any_of(path.begin(), path.end(), [&](Index at) { return exceeds(at, tree.node(at).limit[d]); });
+  return exceeds(QueueTree::kCluster, {d, tree.dimensions().gpuNodeResourceOf(d)},
+                 tree.capacity().available()[d]) ||
+         std::any_of(path.begin(), path.end(),
+                     [&](Index at) { return exceeds(at, {d}, tree.node(at).limit[d]); });
 }
 
 }  // namespace
@@ -91,7 +110,7 @@ std::optional<Excess> beyondNonPreemptible(const QueueTree& tree, Index queue, c
     if (more[d] <= 0) continue;
     // Without any guarantee of this resource no queue has one that could be violated.
     if (guaranteedOf(tree, QueueTree::kCluster, d) == 0) continue;
-    if (!commitsTooMuch(tree, queue, d, more[d])) continue;
+    if (!commitsTooMuch(tree, queue, d, more)) continue;
     for (const Index at : tree.node(queue).path) {
       const std::int64_t usage = tree.node(at).usage[d];
       const std::int64_t guaranteed = guaranteedOf(tree, at, d);

@@ -49,6 +49,13 @@ void QuotaDimensions::addGpuNodeResources(const std::vector<std::string>& resour
   counts_.resize(names_.size(), 0);
 }
 
+std::optional<std::size_t> QuotaDimensions::gpuNodeResourceOf(std::size_t dimension) const {
+  if (dimension < cpu_ || dimension >= firstType_) return std::nullopt;
+  const auto from = names_.begin() + static_cast<std::ptrdiff_t>(firstGpuNodeResource_);
+  const auto found = std::find(from, names_.end(), names_[dimension]);
+  return found == names_.end() ? std::nullopt : std::optional<std::size_t>(found - names_.begin());
+}
+
 std::optional<std::size_t> QuotaDimensions::ofType(std::string_view gpuType) const {
   for (std::size_t d = firstType_; d < firstGpuNodeResource_; ++d) {
     if (std::string_view(names_[d]).substr(model::kGpuTypePrefix.size()) == gpuType) return d;

@@ -43,6 +43,8 @@ class QuotaDimensions {
   }
   // Whether it is a resource that is GPUs, or a type of GPUs.
   [[nodiscard]] bool isGpu(std::size_t dimension) const { return dimension < cpu_ || isType(dimension); }
+  // The dimension of the same resource beside GPUs. Absent if there is none, and for GPUs and their types.
+  [[nodiscard]] std::optional<std::size_t> gpuNodeResourceOf(std::size_t dimension) const;
   // Absent if no quota names the type.
   [[nodiscard]] std::optional<std::size_t> ofType(std::string_view gpuType) const;
 

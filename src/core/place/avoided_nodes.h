@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/queues/cluster_capacity.h"
+#include "model/ids.h"
+
+namespace trainyard::core {
+
+// Nodes that members of a gang leave out so that the gang stays within its quotas.
+struct AvoidedNodes {
+  std::vector<model::NodeName> ofAll;
+  std::vector<model::NodeName> ofWithoutGpus;  // members that request no GPUs
+
+  // Adds the nodes on which a gang holds this dimension of ClusterCapacity. False if there are none that
+  // other members than those with GPUs could leave: what a member with GPUs holds beside them it holds on
+  // every node.
+  [[nodiscard]] bool add(const ClusterCapacity& capacity, std::size_t dimension);
+};
+
+}  // namespace trainyard::core
