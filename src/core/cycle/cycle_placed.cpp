@@ -204,10 +204,7 @@ void Cycle::evict(const JobPtr& job, const model::ObjectKey& preemptor) {
   StatusUpdate update;
   update.preemptedBy = preemptor;
   update.preemptedByOtherQueue = isOfOtherQueue(preemptor, *job);
-  JobDecision& decision = derive(
-      job,
-      propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {}, author()),
-      update);
+  JobDecision& decision = derive(job, proposeEviction(*job, author()), update);
   decision.urgency = Urgency::kNow;
   decision.events.push_back({true, "Preempted", fmt::format("is preempted for {}; waits again", preemptor)});
 }

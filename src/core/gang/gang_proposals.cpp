@@ -184,6 +184,17 @@ GangRecord mergeProposal(const Job& job) {
   return record;
 }
 
+GangRecord proposeEviction(const Job& job, const Author& author) {
+  const GangRecord& before = job.status.gang;
+  // In Claiming, the pods that the proposal adds cannot be bound.
+  if (!before.proposal || before.proposal->phase == ProposalPhase::kClaiming)
+    return propose(job, ProposalKind::kRestart, {}, before.placed->assignments, {}, author);
+  Job merged = job;
+  merged.status.gang = mergeProposal(job);
+  merged.status.gang.backoff = before.backoff;
+  return propose(merged, ProposalKind::kRestart, {}, merged.status.gang.placed->assignments, {}, author);
+}
+
 GangRecord dropProposal(const Job& job) {
   GangRecord record = job.status.gang;
   if (record.proposal->kind == ProposalKind::kRestart) record.placed.reset();

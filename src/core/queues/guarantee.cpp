@@ -37,22 +37,6 @@ std::int64_t besideGpusAtMost(const QueueTree& tree, const Node& node, std::size
   return base::scaledUp(tree.capacity().mostPerGpu(d), gpusOf(tree.dimensions(), node.guaranteed), kPermille);
 }
 
-// What the guarantee covers of a resource that the queue does not name: the largest part that it is
-// guaranteed of any resource, of what other queues' named guarantees leave. (Lost: that part of all, as far
-// as it is left. Two such queues together were promised more than there is.)
-std::int64_t unnamed(const QueueTree& tree, const Node& node, std::size_t d) {
-  const std::int64_t others =
-      base::saturatingSubtract(tree.node(QueueTree::kCluster).guaranteed[d], node.guaranteed[d]);
-  const std::int64_t left = std::max<std::int64_t>(tree.capacity().installed()[d] - others, 0);
-  std::int64_t covered = 0;
-  for (std::size_t of = 0; of < tree.dimensions().firstType(); ++of) {
-    const std::int64_t whole = tree.capacity().installed()[of];
-    if (node.guaranteed[of] <= 0 || whole <= 0) continue;
-    covered = std::max(covered, base::scaled(left, std::min(node.guaranteed[of], whole), whole));
-  }
-  return covered;
-}
-
 bool names(const Node& node, const std::string& resource) {
   return node.queue != nullptr && (*node.queue)->guaranteed.find(resource).has_value();
 }
@@ -172,22 +156,22 @@ bool yields(const QueueTree& tree, const Node& node, const Yield& yield, std::in
 
 }  // namespace
 
-Coverage coverageOf(const QueueTree& tree, const GpuNodeShares& shares, Index queue) {
+Coverage coverageOf(const QueueTree& tree, const GuaranteeShares& shares, Index queue) {
   const Node& node = tree.node(queue);
   Coverage coverage{node.guaranteed, node.guaranteed};
   const auto isNone = [](std::int64_t amount) { return amount == 0; };
   if (std::all_of(node.guaranteed.begin(), node.guaranteed.end(), isNone)) return coverage;
   auto& [part, most] = coverage;
-  for (std::size_t d = tree.dimensions().firstGpuNodeResource(); d < part.size(); ++d) {
+  const QuotaDimensions& dimensions = tree.dimensions();
+  for (std::size_t d = dimensions.firstGpuNodeResource(); d < part.size(); ++d) {
     part[d] = shares.covered(queue, d);
     most[d] = std::max({part[d], besideGpusAtMost(tree, node, d), namedAs(tree, node, d)});
   }
-  for (std::size_t d = tree.dimensions().cpu(); d < tree.dimensions().firstType(); ++d) {
-    if (names(node, tree.dimensions().names()[d])) continue;
-    part[d] = std::max(part[d], unnamed(tree, node, d));
+  for (std::size_t d = dimensions.cpu(); d < dimensions.firstType(); ++d) {
+    if (names(node, dimensions.names()[d])) continue;
+    part[d] = std::max(part[d], shares.covered(queue, d));
     most[d] = part[d];
-    if (const auto beside = tree.dimensions().gpuNodeResourceOf(d))
-      most[d] = std::max(most[d], most[*beside]);
+    if (const auto beside = dimensions.gpuNodeResourceOf(d)) most[d] = std::max(most[d], most[*beside]);
   }
   return coverage;
 }

@@ -2,18 +2,16 @@
 
 #include <cstddef>
 
-#include "core/queues/gpu_node_shares.h"
+#include "core/queues/guarantee_shares.h"
 #include "core/queues/queue_tree.h"
 
 namespace trainyard::core {
 
 // What queues are guaranteed and what they borrow. docs/queues.md states the rules for administrators.
 //
-// Guaranteed capacity must be usable, so a guarantee of one resource covers the others that its jobs need:
-//  named     what spec.guaranteed of the queue names, or the queues below it are guaranteed in sum
-//  beside    of cores, memory, storage, pod slots and devices on nodes with GPUs: GpuNodeShares
-//  others    the largest part of the cluster that the queue is guaranteed of any resource, of what other
-//            queues' named guarantees leave; never GPUs
+// Guaranteed capacity must be usable, so a guarantee of one resource covers the others that its jobs need.
+// What spec.guaranteed of the queue names, or the queues below it are guaranteed in sum, is covered as it is;
+// how much of the others, GuaranteeShares has. GPUs are never covered by another resource.
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
 //
@@ -28,7 +26,8 @@ struct Coverage {
   Amounts atMost;
 };
 // Reads the guarantees and the capacity of the tree.
-[[nodiscard]] Coverage coverageOf(const QueueTree& tree, const GpuNodeShares& shares, QueueTree::Index queue);
+[[nodiscard]] Coverage coverageOf(const QueueTree& tree, const GuaranteeShares& shares,
+                                  QueueTree::Index queue);
 
 // Whether the queue is guaranteed a resource in `more` by name, and its guarantee covers all of `more` beside
 // what the queue holds. GPUs of a known type count against the guarantee of that type, then against the part

@@ -128,7 +128,7 @@ void QueueTreeBuilder::readNamespaces() {
 }
 
 void QueueTreeBuilder::readCoverage() {
-  const GpuNodeShares shares(tree_);
+  const GuaranteeShares shares(tree_);
   for (Index i = 0; i < tree_.nodes_.size(); ++i) {
     Coverage coverage = coverageOf(tree_, shares, i);
     tree_.nodes_[i].covered = std::move(coverage.inProportion);

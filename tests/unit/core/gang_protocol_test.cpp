@@ -197,6 +197,30 @@ TEST_CASE("two proposals for one node: one aborts and the other waits for it") {
   }
 }
 
+TEST_CASE("a gang that is preempted while it restarts keeps released members in its record") {
+  model::Job bert = reservedPair();
+  bert.status.gang.placed = model::Placed{1, {{model::NodeName("n3"), "worker", model::IndexSet({0, 1})}}};
+  bert.status.gang.backoff = model::Backoff{.until = at(50), .count = 2, .avoidNodes = {}, .reason = "x"};
+  model::Proposal& restart = *bert.status.gang.proposal;
+  restart.kind = model::ProposalKind::kRestart;
+  restart.epoch = bert.status.gang.lastEpoch = 2;
+  const Settings settings;
+  const Author author{.term = 1, .now = at(10), .settings = &settings};
+
+  // Its members may be bound on n1 and n2 until they are deleted.
+  model::GangRecord record = proposeEviction(bert, author);
+  CHECK(record.placed == model::Placed{2, restart.add});
+  CHECK(record.proposal->remove == restart.add);
+  CHECK(record.proposal->add.empty());
+  CHECK(record.backoff == bert.status.gang.backoff);
+
+  // Before that, only the old members can be.
+  restart.phase = model::ProposalPhase::kClaiming;
+  record = proposeEviction(bert, author);
+  CHECK(record.placed == bert.status.gang.placed);
+  CHECK(record.proposal->remove == bert.status.gang.placed->assignments);
+}
+
 TEST_CASE("an attempt ends before anything runs") {
   Scene scene;
   scene.pods = {scene.gatedMember(0)};

@@ -1,4 +1,4 @@
-#include "core/queues/gpu_node_shares.h"
+#include "core/queues/guarantee_shares.h"
 
 #include <catch2/catch.hpp>
 
@@ -38,7 +38,7 @@ QueueTree treeOf(const std::vector<Guarantee>& guarantees, std::int64_t coresEls
 std::int64_t coresOf(const QueueTree& tree, const std::string& queue) {
   const auto beside = tree.dimensions().gpuNodeResourceOf(tree.dimensions().cpu());
   REQUIRE(beside);
-  return GpuNodeShares(tree).covered(*tree.find(model::QueueName(queue)), *beside);
+  return GuaranteeShares(tree).covered(*tree.find(model::QueueName(queue)), *beside);
 }
 
 }  // namespace
@@ -78,6 +78,16 @@ TEST_CASE("cores that a parent is guaranteed by name are beside the GPUs of the 
   CHECK(coresOf(tree, "c1") == 32'000);
 }
 
+TEST_CASE("a queue is covered for no more of a resource than it names") {
+  model::Queue x = queueOf({"x", 0, 2});
+  x.guaranteed.set("memory", 70LL << 30U);
+  const auto snapshot =
+      cluster().add(node("n1").gpus(8).cpu(32).memoryGi(100)).now(1000).add(x).add(queueOf({"a", 8})).build();
+  const QueueTree tree(snapshot);
+  CHECK(coresOf(tree, "x") == 2'000);
+  CHECK(coresOf(tree, "a") == 30'000);
+}
+
 TEST_CASE("no more cores beside GPUs are covered than there are, whatever is guaranteed") {
   base::Rng rng(7);
   for (int draw = 0; draw < 500; ++draw) {
@@ -96,7 +106,7 @@ TEST_CASE("no more cores beside GPUs are covered than there are, whatever is gua
     const QueueTree tree = treeOf(guarantees);
     const auto beside = tree.dimensions().gpuNodeResourceOf(tree.dimensions().cpu());
     if (!beside) continue;
-    const GpuNodeShares shares(tree);
+    const GuaranteeShares shares(tree);
     CHECK(shares.covered(QueueTree::kCluster, *beside) <= 64'000);
     for (QueueTree::Index i = 0; i < tree.size(); ++i) {
       std::int64_t below = 0;
