@@ -15,7 +15,7 @@
 #include <iterator>
 #include <optional>
 
-#include "launch/sha256.h"
+#include "launch/proofs.h"
 
 namespace trainyard::launch {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "launch/member_environment.h"
 #include "launch/membership.h"
-#include "launch/sha256.h"
+#include "launch/proofs.h"
 
 using namespace trainyard::launch;
 
@@ -36,12 +36,8 @@ TEST_CASE("a membership is read as the operator writes it and other text is reje
   CHECK_FALSE(parseMembership(R"({"generation":3,"role":"w","size":4})" + std::string(5'000, ' ')));
 }
 
-// The examples of FIPS 180-4, and test cases 2 and 6 of RFC 4231.
+// Test cases 2 and 6 of RFC 4231.
 TEST_CASE("digests match those of the standard") {
-  CHECK(hex(sha256("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(hex(sha256("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(hex(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")) ==
-        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(hex(hmacSha256("Jefe", "what do ya want for nothing?")) ==
         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
   CHECK(hex(hmacSha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")) ==
@@ -49,6 +45,7 @@ TEST_CASE("digests match those of the standard") {
   CHECK(sameDigest("ab", "ab"));
   CHECK_FALSE(sameDigest("ab", "ac"));
   CHECK_FALSE(sameDigest("ab", "abc"));
+  CHECK_FALSE(sameDigest("", ""));
 }
 
 TEST_CASE("the framework variables match the size of the gang") {
