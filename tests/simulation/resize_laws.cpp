@@ -92,6 +92,9 @@ void ResizeLaws::checkSize(const model::Job& before, const model::Job& after) {
   const int is = sizeOf(after);
   if (was == is) return;
   const auto& proposal = before.status.gang.proposal;
+  // A gang that is preempted while it grows: what it may have released is removed with the rest.
+  const auto& then = after.status.gang.proposal;
+  if (proposal && then && then->kind == ProposalKind::kRestart && then->add.empty()) return;
   if (!proposal || proposal->phase == model::ProposalPhase::kAborting || after.status.gang.proposal)
     return violated_(
         fmt::format("job {}: its size went from {} to {} without a proposal", after.key, was, is));
