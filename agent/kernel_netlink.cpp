@@ -258,7 +258,6 @@ class NetlinkKernel final : public Kernel {
       rtnl_htb_get_rate64(one, &each.shape.rate);
       rtnl_htb_get_ceil64(one, &each.shape.ceil);
       each.sentBytes = rtnl_tc_get_stat(tc(one), RTNL_TC_BYTES);
-      each.waitingBytes = rtnl_tc_get_stat(tc(one), RTNL_TC_BACKLOG);
       each.waitingPackets = rtnl_tc_get_stat(tc(one), RTNL_TC_QLEN);
       found.classes.push_back(each);
     });

@@ -48,8 +48,6 @@ class LinkKeeper {
   void setTraffic(NodeTraffic traffic);
   // Removes our qdisc, if its queues are empty or with `force`. Returns true once nothing is left to remove.
   bool takeDown(bool force);
-  // Empty while everything works; otherwise the reason why nothing is ordered.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
   // Records a feature that the kernel lacks; nothing is ordered from then on.
   void setMissing(const std::string& feature, const std::string& message);
 

@@ -62,7 +62,6 @@ NodeTraffic nodeTraffic(const std::vector<std::shared_ptr<const TrafficPod>>& po
     }
     ++traffic.pods;
     NodeJob& job = jobs[pod->jobUid.str()];
-    job.name = fmt::format("{}/{}", pod->key.ns, pod->jobName);
     rank(*pod, job.rank);
     for (const FlowKey& flow : flows) owners[flow] = pod->jobUid.str();
   }

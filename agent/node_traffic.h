@@ -11,7 +11,6 @@
 namespace trainyard::agent {
 
 struct NodeJob {
-  std::string name;  // "namespace/job", for messages
   JobTraffic traffic;
   core::RankedJob rank;
 };

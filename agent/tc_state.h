@@ -64,7 +64,6 @@ struct WantedLink {
 struct FoundClass {
   TcClass shape;
   std::uint64_t sentBytes = 0;
-  std::uint64_t waitingBytes = 0;
   std::uint64_t waitingPackets = 0;
 };
 

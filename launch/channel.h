@@ -84,7 +84,6 @@ class Channel {
 
 // Returns -1 on failure, with the reason in errno.
 [[nodiscard]] int listenOn(int port);
-[[nodiscard]] int portOf(int listener);
 // Starts to connect; the channel reports the outcome. -1 if the name does not resolve or the attempt fails.
 [[nodiscard]] int connectTo(const std::string& host, int port);
 // Returns the token without trailing white space; empty if the file cannot be read.

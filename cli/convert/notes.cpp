@@ -1,7 +1,5 @@
 #include "cli/convert/notes.h"
 
-#include <algorithm>
-
 namespace trainyard::cli {
 
 std::string_view toString(Severity severity) {
@@ -12,12 +10,6 @@ std::string_view toString(Severity severity) {
     case Severity::kCannotWork: return "cannot work";
   }
   return "lost";
-}
-
-Severity worstOf(const std::vector<Note>& notes) {
-  Severity worst = Severity::kKept;
-  for (const Note& note : notes) worst = std::max(worst, note.severity);
-  return worst;
 }
 
 int exitStatusOf(Severity worst) {

@@ -24,9 +24,6 @@ struct Note {
 // "kept", "changed", "lost", "cannot work".
 [[nodiscard]] std::string_view toString(Severity severity);
 
-// kKept if there are no notes.
-[[nodiscard]] Severity worstOf(const std::vector<Note>& notes);
-
 // Returns the exit status of `trainyard convert`: 0 if everything keeps its meaning, 3 if something changed
 // or is lost, 4 if something cannot work as it is written.
 [[nodiscard]] int exitStatusOf(Severity worst);

@@ -14,8 +14,6 @@ namespace trainyard::base {
 class Quantity {
  public:
   constexpr Quantity() = default;
-  [[nodiscard]] static constexpr Quantity fromMilli(std::int64_t milli) { return Quantity(milli); }
-  [[nodiscard]] static constexpr Quantity fromUnits(std::int64_t units) { return Quantity(units * 1000); }
 
   // kInvalid has the text and the error: not a number, a sign in the wrong place, unknown suffix, out of
   // range. A finer value than a thousandth is rounded up, as the API server does.

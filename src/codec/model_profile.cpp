@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "codec/json_writer.h"
 #include "model/known_models.h"
 
 namespace trainyard::codec {
@@ -166,10 +165,6 @@ std::optional<std::string> fieldOfNaN(std::string_view json) {
   return std::nullopt;
 }
 
-void writeKnown(JsonWriter& out, std::string_view name, std::int64_t value) {
-  if (value != 0) out.member(name, value);
-}
-
 }  // namespace
 
 ModelProfile readModelProfile(const Field& field) {
@@ -213,47 +208,6 @@ base::Result<ModelProfile> decodeModelProfile(std::string_view json, const std::
   ModelProfile profile = readModelProfile(Field(document->root(), errors));
   if (errors.any()) return refuse(errors.first());
   return profile;
-}
-
-std::string encodeModelProfile(const ModelProfile& profile) {
-  JsonWriter out;
-  out.beginObject();
-  if (!profile.name.empty()) out.member("name", profile.name);
-  writeKnown(out, "parameters", profile.parameters);
-  out.member("bytesPerParameter", profile.bytesPerParameter);
-  writeKnown(out, "largestTensorBytes", profile.largestTensorBytes);
-  writeKnown(out, "layers", profile.layers);
-  writeKnown(out, "flopsPerSample", profile.flopsPerSample);
-  writeKnown(out, "batchSize", profile.batchSize);
-  writeKnown(out, "batchPerWorker", profile.batchPerWorker);
-  writeKnown(out, "maxBatchPerWorker", profile.maxBatchPerWorker);
-  writeKnown(out, "samples", profile.samples);
-  writeKnown(out, "sampleBytes", profile.sampleBytes);
-  writeKnown(out, "inputBytesPerSecond", profile.inputBytesPerSecond);
-  out.memberBool("synchronous", profile.synchronous);
-  if (profile.exchange == GradientExchange::kAllReduce) out.member("exchange", "AllReduce");
-  if (profile.exchange == GradientExchange::kParameterServers) out.member("exchange", "ParameterServers");
-  if (!profile.speeds.empty()) out.key("speeds").beginArray();
-  for (const model::TypeSpeed& each : profile.speeds) {
-    out.beginObject().member("gpuType", each.type).key("samplesPerSecond");
-    out.raw(fmt::format("{}.{:03}", each.milliSamplesPerSecond / 1000, each.milliSamplesPerSecond % 1000))
-        .endObject();
-  }
-  if (!profile.speeds.empty()) out.endArray();
-  if (!profile.measurements.empty()) out.key("measurements").beginArray();
-  for (const model::MeasuredStep& each : profile.measurements) {
-    out.beginObject().key("workersPerNode").beginArray();
-    for (const int workers : each.workers) out.integer(workers);
-    out.endArray();
-    writeKnown(out, "servers", each.servers);
-    out.member("batchPerWorker", each.batchPerWorker)
-        .member("stepMicroseconds", each.stepNanos / kMicroDigits);
-    if (!each.gpuType.empty()) out.member("gpuType", each.gpuType);
-    out.endObject();
-  }
-  if (!profile.measurements.empty()) out.endArray();
-  out.endObject();
-  return std::move(out).take();
 }
 
 }  // namespace trainyard::codec

@@ -18,7 +18,4 @@ namespace trainyard::codec {
 [[nodiscard]] base::Result<model::ModelProfile> decodeModelProfile(std::string_view json,
                                                                    const std::string& file);
 
-// Encodes the profile as a file holds it; unknown values are left out.
-[[nodiscard]] std::string encodeModelProfile(const model::ModelProfile& profile);
-
 }  // namespace trainyard::codec

@@ -21,22 +21,6 @@ constexpr std::chrono::milliseconds kReleaseTimeout{2'000};
 
 }  // namespace
 
-base::Result<void> validate(const LeaseOptions& options) {
-  const auto refuse = [](std::string why) {
-    return base::fail(ErrorCode::kInvalid, "lease: " + std::move(why));
-  };
-  if (options.ns.empty() || options.name.empty()) return refuse("namespace and name are needed");
-  if (options.identity.empty()) return refuse("identity is needed");
-  if (options.leaseDuration < std::chrono::seconds(1)) return refuse("duration must be at least a second");
-  if (options.leaseDuration <= options.renewDeadline)
-    return refuse("duration must be above the renew deadline");
-  if (options.renewDeadline * 10 <= options.retryPeriod * 12) {
-    return refuse("renew deadline must be above 1.2 times the retry period");
-  }
-  if (options.retryPeriod < std::chrono::milliseconds(1)) return refuse("retry period must be positive");
-  return {};
-}
-
 std::string uniqueIdentity(base::Rng& rng) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0') host = {'h', 'o', 's', 't'};

@@ -18,13 +18,11 @@ struct LeaseOptions {
   std::string ns = "trainyard-system";
   std::string name = "trainyard-operator";
   std::string identity;  // of this process only, see uniqueIdentity()
+  // leaseDuration > renewDeadline > 1.2 × retryPeriod.
   std::chrono::seconds leaseDuration{10};
   std::chrono::milliseconds renewDeadline{7'000};
   std::chrono::milliseconds retryPeriod{1'500};  // of the leader; candidates read three times as often
 };
-
-// kInvalid unless leaseDuration > renewDeadline > 1.2 × retryPeriod and all names are set.
-[[nodiscard]] base::Result<void> validate(const LeaseOptions& options);
 
 // "host_1a2b3c4d5e6f7081": unique to the process, even across restarts.
 [[nodiscard]] std::string uniqueIdentity(base::Rng& rng);

@@ -376,8 +376,4 @@ const model::Job& jobIn(const model::Snapshot& snapshot, std::string_view namesp
   return findIn(snapshot.jobs, namespaceAndName, [&](const model::Job& job) { return job.key == wanted; });
 }
 
-const model::Node& nodeIn(const model::Snapshot& snapshot, std::string_view name) {
-  return findIn(snapshot.nodes, name, [&](const model::Node& node) { return node.name.str() == name; });
-}
-
 }  // namespace trainyard::test

@@ -140,6 +140,5 @@ class SnapshotBuilder {
 
 // Returns the object of that name; fails the test if there is none.
 [[nodiscard]] const model::Job& jobIn(const model::Snapshot& snapshot, std::string_view namespaceAndName);
-[[nodiscard]] const model::Node& nodeIn(const model::Snapshot& snapshot, std::string_view name);
 
 }  // namespace trainyard::test

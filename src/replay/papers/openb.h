@@ -37,9 +37,6 @@ struct OpenbResult {
   std::int64_t allocated = 0;  // at the end
   // Allocated when the demand so far was at most this percentage of the capacity: [0] … [130].
   std::vector<std::int64_t> allocatedAt;
-  [[nodiscard]] double allocation() const {
-    return static_cast<double>(allocated) / static_cast<double>(capacity);
-  }
 };
 
 inline constexpr int kOpenbArrivalsPercent = 130;

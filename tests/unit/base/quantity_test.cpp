@@ -85,11 +85,11 @@ TEST_CASE("quantities: absurdly long input is cut in the message") {
 }
 
 TEST_CASE("quantities: rounding to units") {
-  CHECK(Quantity::fromMilli(1500).unitsRoundedUp() == 2);
-  CHECK(Quantity::fromMilli(1500).unitsRoundedDown() == 1);
-  CHECK(Quantity::fromMilli(-1500).unitsRoundedUp() == -1);
-  CHECK(Quantity::fromMilli(-1500).unitsRoundedDown() == -2);
-  CHECK(Quantity::fromUnits(3).unitsRoundedUp() == 3);
-  CHECK(Quantity::fromUnits(3).unitsRoundedDown() == 3);
-  CHECK(Quantity::fromMilli(999) < Quantity::fromUnits(1));
+  CHECK(Quantity::parse("1500m")->unitsRoundedUp() == 2);
+  CHECK(Quantity::parse("1500m")->unitsRoundedDown() == 1);
+  CHECK(Quantity::parse("-1500m")->unitsRoundedUp() == -1);
+  CHECK(Quantity::parse("-1500m")->unitsRoundedDown() == -2);
+  CHECK(Quantity::parse("3")->unitsRoundedUp() == 3);
+  CHECK(Quantity::parse("3")->unitsRoundedDown() == 3);
+  CHECK(*Quantity::parse("999m") < *Quantity::parse("1"));
 }

@@ -22,7 +22,7 @@ std::string spoil(std::string text, base::Rng& rng) {
       case 0: text[at] = kLikely[static_cast<std::size_t>(rng.below(kLikely.size()))]; break;
       case 1: text.erase(at, 1 + static_cast<std::size_t>(rng.below(8))); break;
       case 2: text.insert(at, text.substr(at, static_cast<std::size_t>(rng.below(16)))); break;
-      default: text.resize(rng.chance(1, 4) ? at : text.size()); break;
+      default: text.resize(rng.below(4) == 0 ? at : text.size()); break;
     }
   }
   return text;

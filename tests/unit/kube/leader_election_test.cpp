@@ -164,11 +164,11 @@ TEST_CASE_METHOD(Fixture, "two candidates never lead at the same time under any 
       for (const auto& each : all) leading += each->election->isLeader() ? 1 : 0;
       REQUIRE(leading <= 1);
       led += leading;
-      if (!rng.chance(1, 40)) continue;
+      if (rng.below(40) != 0) continue;
       Candidate& victim = *all[rng.below(all.size())];
-      victim.cutOff = rng.chance(1, 4);
-      victim.loseAnswers = rng.chance(1, 4);
-      victim.swallow = rng.chance(1, 4);
+      victim.cutOff = rng.below(4) == 0;
+      victim.loseAnswers = rng.below(4) == 0;
+      victim.swallow = rng.below(4) == 0;
       if (all.size() < 12 && !victim.stopped.empty()) join();
     }
     CHECK(led > 300);
@@ -387,11 +387,7 @@ TEST_CASE("foreign fields of the Lease are retained") {
             .message == "Lease: spec.holderIdentity: expected a string, is 3");
 }
 
-TEST_CASE("options of an election are checked") {
-  CHECK(validate({.identity = "a"}));
-  CHECK_FALSE(validate({}));
-  CHECK_FALSE(validate({.identity = "a", .leaseDuration = 7s}));
-  CHECK_FALSE(validate({.identity = "a", .retryPeriod = 6s}));
+TEST_CASE("no two identities are equal") {
   base::Rng rng(1);
   CHECK(uniqueIdentity(rng) != uniqueIdentity(rng));
 }

@@ -54,7 +54,6 @@ struct ApiFixture {
 };
 
 inline const std::string kMaps = "/api/v1/namespaces/default/configmaps";
-inline const std::string kPods = "/api/v1/namespaces/default/pods";
 
 inline Json named(const std::string& name) { return {{"metadata", {{"name", name}}}}; }
 
