@@ -16,6 +16,8 @@ class Rng {
   std::uint64_t below(std::uint64_t bound);
   // Uniform in [low, high].
   std::int64_t between(std::int64_t low, std::int64_t high);
+  // True in `numerator` of `denominator` cases.
+  bool chance(std::uint64_t numerator, std::uint64_t denominator) { return below(denominator) < numerator; }
   // Returns an independent stream, so that one consumer's draws do not shift another's.
   Rng split() { return Rng(next()); }
 
