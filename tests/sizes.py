@@ -27,8 +27,8 @@ LARGER = {
     "src/core/place/placement_cache.h PlacementCache": (12, 22),
     "src/core/place/placement_failure.cpp": (466,),
     "src/core/place/placement_failure.cpp Explanation": (29, 7),
-    "src/core/preemption/preemption.cpp": (518,),
-    "src/core/preemption/preemption.h Preemption": (50, 25),
+    "src/core/preemption/preemption.cpp": (510,),
+    "src/core/preemption/preemption.h Preemption": (50, 24),
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),
     "src/kube/events.cpp EventRecorder::Impl": (18, 13),
@@ -66,8 +66,8 @@ LARGER = {
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
     "cli/convert/draft.h JobDraft": (32, 12),
-    "src/core/cycle": (8343,),
-    "src/core/place": (4247,),
+    "src/core/cycle": (8337,),
+    "src/core/place": (4246,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/gang/gang_proposals.h"
 #include "model/membership.h"
 #include "sim/api/paths.h"
 
@@ -92,9 +93,13 @@ void ResizeLaws::checkSize(const model::Job& before, const model::Job& after) {
   const int is = sizeOf(after);
   if (was == is) return;
   const auto& proposal = before.status.gang.proposal;
-  // A gang that is preempted while it grows: what it may have released is removed with the rest.
+  // A gang that is preempted while it changes: what it may have released is removed with the rest.
   const auto& then = after.status.gang.proposal;
-  if (proposal && then && then->kind == ProposalKind::kRestart && then->add.empty()) return;
+  if (proposal && then && then->kind == ProposalKind::kRestart && then->add.empty()) {
+    model::Job merged = before;
+    merged.status.gang = core::mergeProposal(before);
+    if (sizeOf(merged) == is) return;
+  }
   if (!proposal || proposal->phase == model::ProposalPhase::kAborting || after.status.gang.proposal)
     return violated_(
         fmt::format("job {}: its size went from {} to {} without a proposal", after.key, was, is));

@@ -7,7 +7,6 @@
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_resize.h"
 #include "core/preemption/claims.h"
-#include "core/preemption/leaving_strays.h"
 #include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
@@ -151,11 +150,6 @@ void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
     gone.push_back(each.job);
     changedInPlan_.insert(each.job->key);
     for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
-  }
-  if (!victims.empty()) {
-    auto strays =
-        takeLeavingStrays(start.add.assignments, start.job->key, ledger_, claimed_, input_.snapshot.now);
-    std::move(strays.begin(), strays.end(), std::back_inserter(victims));
   }
   StatusUpdate update;
   update.where = describePlacement(start.add.assignments, ledger_, input_.snapshot.policy.topology);

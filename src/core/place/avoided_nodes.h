@@ -13,9 +13,9 @@ struct AvoidedNodes {
   std::vector<model::NodeName> ofAll;
   std::vector<model::NodeName> ofWithoutGpus;  // members that request no GPUs
 
-  // Adds the nodes on which a gang holds this dimension of ClusterCapacity. False if there are none that
-  // other members than those with GPUs could leave: what a member with GPUs holds beside them it holds on
-  // every node.
+  // Adds the nodes on which a gang holds this dimension of ClusterCapacity. Returns false if that would
+  // change nothing. Resources beside GPUs are avoided only by members without GPUs: the others use them on
+  // every node that they can run on.
   [[nodiscard]] bool add(const ClusterCapacity& capacity, std::size_t dimension);
 };
 

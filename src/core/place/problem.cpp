@@ -75,14 +75,13 @@ PlaceProblem::PlaceProblem(const PlaceRequest& request, const Ledger& ledger, co
     : request_(&request), ledger_(&ledger), domains_(&domains) {
   groupKinds();
   const auto mark = [&](const std::vector<model::NodeName>& names, std::vector<char>& marked) {
-    marked.assign(domains.nodeCount(), 0);
+    marked.resize(domains.nodeCount(), 0);
     for (const model::NodeName& name : names) {
       if (const auto node = ledger.find(name)) marked[domains.positionOf(*node)] = 1;
     }
   };
-  std::vector<model::NodeName> avoided = request.avoidNodes;
-  avoided.insert(avoided.end(), request.beyondQuota.ofAll.begin(), request.beyondQuota.ofAll.end());
-  mark(avoided, avoided_);
+  mark(request.avoidNodes, avoided_);
+  mark(request.beyondQuota.ofAll, avoided_);
   mark(request.beyondQuota.ofWithoutGpus, avoidedWithoutGpus_);
   mark({}, closed_);
   if (request.closed != nullptr) mark(*request.closed, closed_);

@@ -9,7 +9,6 @@
 #include "core/order/preemption_cost.h"
 #include "core/preemption/claims.h"
 #include "core/preemption/guarantee_deficit.h"
-#include "core/preemption/leaving_strays.h"
 #include "core/preemption/moves.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
@@ -68,12 +67,6 @@ std::optional<Claim> Preemption::claim(const Preemptor& preemptor, std::size_t w
 std::optional<Claim> Preemption::claimWanted(const Preemptor& preemptor, std::size_t widest) {
   lastHadNoCandidate_ = false;
   if (placer_.budget().exhausted() || isUnbindable(*preemptor.job, snapshot_.now)) return std::nullopt;
-  if (!strays_)
-    strays_ = leavingStrays(ledger_, claimedGangs(notes_.proposing(), snapshot_.pods), snapshot_.now);
-  WhatIf gone(ledger_);
-  gone.release(*strays_);
-  // Their capacity suffices: no gang is preempted in their stead.
-  if (!strays_->empty() && placeInQuotaWithout(preemptor, widest, {})) return std::nullopt;
   if (auto shrunk = claimShrinking(preemptor, widest)) return shrunk;
   if (waitsForTerminating_) return std::nullopt;
   const bool mayPreempt = Priorities(snapshot_).mayPreempt(*preemptor.job);
@@ -169,7 +162,6 @@ std::optional<Preemptor> Preemption::placedAt(const Preemptor& preemptor, const 
 }
 
 void Preemption::applyClaim(const Claim& claim) {
-  strays_ = NodeAmounts{};  // this claim may count on them
   for (const Change& each : claim.releases) {
     preempted_.insert(each.job.get());
     tree_.markLeaving(tree_.queueOf(*each.job), heldBy(tree_.capacity(), *each.job, each.remove));

@@ -167,7 +167,6 @@ class Preemption {
   bool waitsForTerminating_ = false;  // the last claim, which would otherwise have succeeded
   bool listed_ = false;
   bool tookOver_ = false;
-  std::optional<NodeAmounts> strays_;            // leavingStrays()
   std::optional<std::vector<JobPtr>> claiming_;  // a start waits for its victims to terminate
   std::vector<Candidate> running_;               // may be preempted, cheapest first
   std::vector<Candidate> elastic_;               // may shrink, in that order

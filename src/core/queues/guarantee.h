@@ -9,9 +9,10 @@ namespace trainyard::core {
 
 // What queues are guaranteed and what they borrow. docs/queues.md states the rules for administrators.
 //
-// Guaranteed capacity must be usable, so a guarantee of one resource covers the others that its jobs need.
-// What spec.guaranteed of the queue names, or the queues below it are guaranteed in sum, is covered as it is;
-// how much of the others, GuaranteeShares has. GPUs are never covered by another resource.
+// Guaranteed capacity must be usable, so a guarantee of one resource covers the others that its jobs need. An
+// amount that spec.guaranteed names, or that the queues below are guaranteed in sum, is covered as it is.
+// GuaranteeShares computes how much of each other resource is covered. A guarantee of another resource never
+// covers GPUs.
 // (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
 // another queue was guaranteed one.)
 //

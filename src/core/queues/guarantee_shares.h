@@ -9,15 +9,16 @@
 
 namespace trainyard::core {
 
-// How much of each resource that is no GPU each queue's guarantee covers, in proportion. Each resource is
-// divided by itself, among all queues:
-//  1. A queue that names the resource has what it names. Of nodes with GPUs it has its part of what all such
-//     guarantees together need beyond the nodes without GPUs.
-//  2. Any other queue has the largest part of the cluster that it is guaranteed of any resource. Of nodes
-//  with
-//     GPUs, that is its part of the GPUs, also if it names the resource, or what 1 is of another resource.
-//  3. If 2 is more than 1 leaves, all of 2 is reduced by one factor.
-//  4. A queue has no less than the queues below it together.
+// How much of each resource other than GPUs each queue's guarantee covers, in proportion. Each resource is
+// divided separately, among all queues:
+//  1. A queue that names the resource is covered for that amount. On nodes with GPUs, it is covered for its
+//  part
+//     of what all named amounts need beyond the nodes without GPUs.
+//  2. A queue that does not name the resource is covered for the largest part of the cluster that it is
+//     guaranteed of any resource; on nodes with GPUs, for the largest part of them that 1 gives it.
+//  3. On nodes with GPUs, a guarantee of GPUs also covers the same part of everything beside the GPUs.
+//  4. If 2 and 3 exceed what 1 leaves, one factor reduces all of them.
+//  5. A queue is covered for no less than the queues below it together.
 // So no more is promised than there is. (Lost: each queue's part of all, as far as the named guarantees of
 // others leave it. Two such queues were promised the same cores. Lost: one division of nodes with GPUs for
 // all resources. A queue that named most of the memory was covered for as much of the cores, though it named
@@ -35,10 +36,9 @@ class GuaranteeShares {
  private:
   // What a guarantee claims of one resource.
   struct Claim {
-    std::int64_t byName = 0;   // 1
-    std::int64_t unnamed = 0;  // 2, in full
-    std::int64_t ownGpus =
-        0;  // 2, in full, for GPUs that no queue below is guaranteed; adds to the queues below
+    std::int64_t byName = 0;   // rule 1
+    std::int64_t unnamed = 0;  // rule 2
+    std::int64_t ownGpus = 0;  // rule 3, for GPUs that no queue below is guaranteed
   };
   // A resource that guarantees name, on nodes with GPUs.
   struct Needed {
@@ -53,7 +53,8 @@ class GuaranteeShares {
   [[nodiscard]] std::vector<Claim> claimsOf(std::size_t dimension) const;
   [[nodiscard]] std::int64_t divisible(std::size_t dimension) const;
   void divide(std::size_t dimension);
-  // Covers `at` and the queues below it, with 2 reduced to factor / kShareUnit. Returns what `at` has.
+  // Covers `at` and the queues below it, with rules 2 and 3 reduced to factor / kShareUnit. Returns what `at`
+  // has.
   std::int64_t cover(const std::vector<Claim>& claims, QueueTree::Index at, std::size_t dimension,
                      std::int64_t factor);
 

@@ -30,24 +30,34 @@ struct Resource {
   std::optional<std::size_t> beside = std::nullopt;
 };
 
+struct Commitment {
+  std::int64_t all = 0;
+  std::int64_t elsewhere = 0;  // of it, what jobs that cannot be preempted hold on nodes without GPUs
+};
+
 // What a subtree may claim at any moment: its guarantee, or what its jobs that cannot be preempted hold if
 // that is more. What a guarantee of GPUs covers beside them is claimed in addition to what such jobs hold on
 // nodes without GPUs. (Lost: the larger of both. A job that cannot be preempted took the nodes without GPUs
 // from a guarantee of cores, and the others' cores were covered beside GPUs.)
-std::int64_t committed(const QueueTree& tree, Index index, const Resource& of, Index to,
-                       const Amounts& more) {
+Commitment commitmentOf(const QueueTree& tree, Index index, const Resource& of, Index to,
+                        const Amounts& more) {
   const QueueTree::Node& node = tree.node(index);
   const auto held = [&](std::size_t d) {
     return index == to ? base::saturatingAdd(node.nonPreemptible[d], more[d]) : node.nonPreemptible[d];
   };
-  std::int64_t claimed = held(of.d);
-  for (const Index child : node.children)
-    claimed = base::saturatingAdd(claimed, committed(tree, child, of, to, more));
-  claimed = std::max(claimed, guaranteedOf(tree, index, of.d));
-  if (!of.beside) return claimed;
-  const std::int64_t there = std::max(held(*of.beside), guaranteedOf(tree, index, *of.beside));
-  return std::max(claimed,
-                  base::saturatingAdd(there, base::saturatingSubtract(held(of.d), held(*of.beside))));
+  Commitment committed{held(of.d), 0};
+  if (of.beside) committed.elsewhere = base::saturatingSubtract(held(of.d), held(*of.beside));
+  for (const Index child : node.children) {
+    const Commitment below = commitmentOf(tree, child, of, to, more);
+    committed.all = base::saturatingAdd(committed.all, below.all);
+    committed.elsewhere = base::saturatingAdd(committed.elsewhere, below.elsewhere);
+  }
+  committed.all = std::max(committed.all, guaranteedOf(tree, index, of.d));
+  if (of.beside) {
+    const std::int64_t covered = guaranteedOf(tree, index, *of.beside);
+    committed.all = std::max(committed.all, base::saturatingAdd(covered, committed.elsewhere));
+  }
+  return committed;
 }
 
 // Whether some guarantees could not be kept beside so much more that cannot be preempted: in the
@@ -56,8 +66,8 @@ std::int64_t committed(const QueueTree& tree, Index index, const Resource& of, I
 bool commitsTooMuch(const QueueTree& tree, Index queue, std::size_t d, const Amounts& more) {
   const Amounts none = tree.dimensions().none();
   const auto exceeds = [&](Index at, const Resource& of, std::int64_t capacity) {
-    const std::int64_t then = committed(tree, at, of, queue, more);
-    return then > capacity && then != committed(tree, at, of, queue, none);
+    const std::int64_t then = commitmentOf(tree, at, of, queue, more).all;
+    return then > capacity && then != commitmentOf(tree, at, of, queue, none).all;
   };
   const auto& path = tree.node(queue).path;
   return exceeds(QueueTree::kCluster, {d, tree.dimensions().gpuNodeResourceOf(d)},
