@@ -66,8 +66,8 @@ LARGER = {
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
     "cli/convert/draft.h JobDraft": (32, 12),
-    "src/core/cycle": (8337,),
-    "src/core/place": (4246,),
+    "src/core/cycle": (8371,),
+    "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
 

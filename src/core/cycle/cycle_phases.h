@@ -110,7 +110,8 @@ class Cycle {
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& victimChange) const;
   [[nodiscard]] static std::string describe(const std::vector<Change>& victimChanges);
   void startAlone(JobDecision& decision) const;
-  [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims) const;
+  [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<JobPtr>& victims,
+                                                  const std::vector<model::Victim>& strays) const;
   void warnOfCappedGrace(const Job& job, JobDecision& decision) const;
   void recordStartSize(const Job& job, const GangRecord& record, model::ResizeStatus& status) const;
   void move(const Change& change);

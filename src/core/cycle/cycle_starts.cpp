@@ -151,6 +151,8 @@ void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
     changedInPlan_.insert(each.job->key);
     for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
   }
+  const std::chrono::seconds longest = longestGrace(gone, start.strays);
+  std::move(start.strays.begin(), start.strays.end(), std::back_inserter(victims));
   StatusUpdate update;
   update.where = describePlacement(start.add.assignments, ledger_, input_.snapshot.policy.topology);
   GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
@@ -159,7 +161,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
                                     Priorities(input_.snapshot).of(*start.job));
   record.charge->ancestors = ancestorsOf(record.charge->queue, input_.snapshot);
   record.charge->backfilled = std::move(start.backfilled);
-  record.proposal->deadline += longestGrace(gone);
+  record.proposal->deadline += longest;
   JobDecision& decision = derive(start.job, record, update);
   decision.urgency = Urgency::kNow;
   recordStartSize(*start.job, record, decision.status->resize);
@@ -220,11 +222,18 @@ void Cycle::startAlone(JobDecision& decision) const {
 }
 
 // Returns the longest time that the victims have to end. The claim is not given up before it has passed.
-std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims) const {
+std::chrono::seconds Cycle::longestGrace(const std::vector<JobPtr>& victims,
+                                         const std::vector<model::Victim>& strays) const {
   std::chrono::seconds longest{0};
   for (const JobPtr& victim : victims) {
     if (victim->spec.elastic) longest = std::max(longest, timeToLeave(victim->spec, settings_));
     for (const auto& pod : podsOf(*victim)) longest = std::max(longest, Removal::graceOf(*pod, settings_));
+  }
+  for (const model::Victim& each : strays) {
+    const model::Pod* pod = findVictim(input_.snapshot.pods, each);
+    if (pod == nullptr || !pod->deletionTime) continue;
+    const auto left = *pod->deletionTime - input_.snapshot.now;
+    longest = std::max(longest, std::chrono::ceil<std::chrono::seconds>(left));
   }
   return longest;
 }

@@ -48,12 +48,28 @@ bool GangClaims::claim(const PendingJob& pendingJob, const GangShape& shape) {
                               !(allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.anyTimeSliced());
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (hasEquivalents && in_.failed.hasClaim(key)) return false;
-  auto claim = in_.preemption.claim(preemptor, shape.relaxation.widest);
+  auto claim = search(pendingJob, preemptor, shape.relaxation.widest);
   if (!claim) {
     if (hasEquivalents) in_.failed.addClaim(key);
     return false;
   }
   return carryOutUnlessReserved(pendingJob, std::move(*claim));
+}
+
+// A job within its queue's guarantee also counts on members that terminate already, but only if that helps:
+// not if there are victims without them, nor if it only needs to wait for them.
+std::optional<Claim> GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                        std::size_t widest) {
+  auto claim = in_.preemption.claim(preemptor, widest);
+  if (claim || in_.placer.budget().exhausted()) return claim;
+  if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return std::nullopt;
+  if (!strays_) strays_ = leavingStrays(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
+  if (strays_->empty()) return std::nullopt;
+  const NodeAmounts leaving = amountsOf(*strays_);
+  WhatIf gone(in_.ledger);
+  gone.release(leaving);
+  if (placer_.placeSized(pendingJob, *preemptor.job, widest).placement) return std::nullopt;
+  return in_.preemption.claim(preemptor, widest);
 }
 
 bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {
@@ -71,7 +87,7 @@ bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& 
   if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return false;
   if (placer_.placeWith(pendingJob, members, shape.relaxation.widest)) return false;
   const auto sized = withDesiredSize(job, members);
-  if (auto claim = in_.preemption.claim(preemptorAt(pendingJob, *sized), shape.relaxation.widest))
+  if (auto claim = search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest))
     return carryOutUnlessReserved(pendingJob, std::move(*claim));
   in_.failed.addGuaranteedClaim(key);
   return false;
@@ -167,7 +183,10 @@ void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleCon
     in_.schedule.changes.push_back(change);
   }
   in_.failed.onPreemption();
+  std::vector<model::Victim> strays;
+  if (strays_) strays = takeNeeded(*strays_, *pendingJob.waiting->job, claim, in_.ledger);
   in_.start(pendingJob, std::move(claim.placement), std::move(conditions));
+  in_.schedule.changes.back().strays = std::move(strays);
   for (const Change& change : claim.releases) {
     if (change.kind == ChangeKind::kMove) in_.take(*change.job, change.add);
   }

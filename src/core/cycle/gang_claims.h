@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/cycle/quota_placer.h"
+#include "core/preemption/leaving_strays.h"
 #include "core/preemption/preemption.h"
 
 namespace trainyard::core {
@@ -39,12 +41,15 @@ class GangClaims {
                                                   std::size_t widest);
   [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
                                                  std::pair<int, int> sizes, std::size_t widest);
+  [[nodiscard]] std::optional<Claim> search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                            std::size_t widest);
   bool carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim);
   void carryOut(const PendingJob& pendingJob, Claim claim, ScheduleContext::Conditions conditions);
 
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
+  std::optional<std::vector<Stray>> strays_;  // that no claim names yet; collected for the first that asks
 };
 
 }  // namespace trainyard::core

@@ -30,6 +30,8 @@ struct Change {
   bool byOtherQueue = false;
   // kStart: the reservations on which it was backfilled.
   std::vector<model::Charge::Backfill> backfilled = {};
+  // kStart: members that terminate already, for whose capacity it waits.
+  std::vector<model::Victim> strays = {};
   bool silent = false;  // counted, but the operator cannot write the job's status now
 };
 

@@ -111,7 +111,7 @@ void Kubelets::look(const KubeletPod& pod) {
   }
   if (pod.pod.finished()) work.admitted = false;
   if (pod.pod.terminating) {
-    if (work.stage != Stage::kStopping) stop(pod, work);
+    if (work.stage != Stage::kStopping || pod.grace < work.grace) stop(pod, work);
     return;
   }
   if (pod.pod.finished()) return;
@@ -190,6 +190,7 @@ void Kubelets::stop(const KubeletPod& pod, Work& work) {
   const bool runs = pod.pod.phase == model::PodPhase::kRunning && work.stage != Stage::kEnded;
   const bool nothingToEnd = pod.pod.finished() || work.stage == Stage::kSeen;
   work.stage = Stage::kStopping;
+  work.grace = pod.grace;
   deps_.executor.cancel(work.timer);
   const auto delay =
       nothingToEnd ? base::Instant::duration::zero()

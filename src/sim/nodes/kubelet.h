@@ -64,6 +64,7 @@ class Kubelets {
     bool admitted = false;
     model::Resources requests;
     base::WallTime started{};
+    std::chrono::seconds grace{0};  // with which it stops; a later deletion may shorten it
     base::TimerId timer{};
   };
 
