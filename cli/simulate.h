@@ -20,8 +20,8 @@ struct SimulateOptions {
 };
 
 // Predicts the outcome for the TrainingJobs of the manifests, if they were created now. Writes nothing: the
-// API server checks jobs and pods (job_check.h), and the operator's core (core/cycle/simulate.h) decides on
-// what the operator would see. Errors name file and line.
+// API server checks jobs and pods (job_check.h), and the operator's core (core/forecast/forecast.h) decides
+// on what the operator would see. Errors name file and line.
 [[nodiscard]] base::Result<Simulation> simulate(LiveCluster& cluster, const std::vector<Manifest>& manifests,
                                                 const SimulateOptions& options);
 

@@ -11,7 +11,7 @@
 #include "base/executor.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "core/cycle/nodes_wanted.h"
+#include "core/autoscaling/nodes_wanted.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "kube/nodes_request_cache.h"
@@ -22,9 +22,9 @@
 
 namespace trainyard::operator_ {
 
-// Requests nodes from autoscalers for gangs that no plan can place, as core/cycle/nodes_wanted.h decides, and
-// reports the result in the job's condition. Tracks only jobs that want nodes; if the policy requests no
-// nodes, it does nothing at all.
+// Requests nodes from autoscalers for gangs that no plan can place, as core/autoscaling/nodes_wanted.h
+// decides, and reports the result in the job's condition. Tracks only jobs that want nodes; if the policy
+// requests no nodes, it does nothing at all.
 //
 // The requests are in the API, owned by the job, so that a successor finds them. The condition is written
 // before a request is withdrawn, and after it is made. Lives on the executor's loop.

@@ -10,7 +10,7 @@
 
 #include "base/executor.h"
 #include "base/log.h"
-#include "core/cycle/schedule.h"
+#include "core/schedule/schedule.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "model/queue.h"

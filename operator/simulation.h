@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/time.h"
-#include "core/cycle/simulate.h"
+#include "core/forecast/forecast.h"
 
 namespace trainyard::operator_ {
 

@@ -16,9 +16,8 @@ PROGRAMS = ("src", "operator", "extender", "agent", "launch", "cli")
 LARGER = {
     "src/codec/job_spec.cpp": (402,),
     "src/codec/member_pod.cpp": (404,),
-    "src/core/cycle/cycle_phases.h Cycle": (90, 19),
-    "src/core/cycle/resizes.cpp": (470,),
-    "src/core/cycle/resizes.cpp Resizes": (32, 12),
+    "src/core/elastic/resizes.cpp": (470,),
+    "src/core/elastic/resizes.cpp Resizes": (32, 12),
     "src/core/gang/gang_protocol.cpp": (454,),
     "src/core/guard/guard.cpp": (437,),
     "src/core/ledger/ledger.h Ledger": (32, 15),
@@ -66,7 +65,6 @@ LARGER = {
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
     "cli/convert/draft.h JobDraft": (32, 12),
-    "src/core/cycle": (8371,),
     "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")

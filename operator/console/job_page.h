@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "core/cycle.h"
+#include "core/forecast.h"
 #include "operator/console/view.h"
 
 namespace trainyard::operator_::console {

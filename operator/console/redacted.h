@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/cycle.h"
+#include "core/forecast.h"
 #include "operator/console/viewer.h"
 
 namespace trainyard::operator_::console {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
-#include "core/cycle/resizes.h"
+#include "core/elastic/resizes.h"
 #include "core/resize.h"
 #include "model/conditions.h"
 #include "support/placing.h"

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/rng.h"
-#include "core/cycle/instant_cycle.h"
+#include "core/forecast/instant_cycle.h"
 #include "core/resize.h"
 #include "model/gang_size.h"
 #include "support/builders.h"

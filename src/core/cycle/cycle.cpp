@@ -1,19 +1,22 @@
 #include "core/cycle/cycle.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "core/cycle/admission.h"
-#include "core/cycle/cycle_phases.h"
+#include "core/admission/admission.h"
+#include "core/cycle/admission_step.h"
+#include "core/cycle/claims_under_way.h"
+#include "core/cycle/cycle_context.h"
+#include "core/cycle/job_decisions.h"
+#include "core/cycle/pending_report.h"
+#include "core/cycle/placed_step.h"
+#include "core/cycle/pod_removal.h"
+#include "core/cycle/proposal_step.h"
+#include "core/cycle/size_step.h"
+#include "core/cycle/start_step.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/orphans.h"
-#include "core/gang/victim_assignment.h"
-#include "core/preemption/claims.h"
-#include "core/queues/eligibility.h"
 #include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
-#include "model/conditions.h"
 #include "model/managed_by.h"
 
 namespace trainyard::core {
@@ -25,216 +28,156 @@ const std::vector<model::Assignment>* keptMembers(const model::GangRecord& gang)
   return gang.placed || !gang.proposal->remove.empty() ? nullptr : &gang.proposal->add;
 }
 
-// Returns the nodes that the job's proposal assigns.
-std::vector<model::Assignment> assignedNodesOf(const model::ObjectKey& key, const model::Snapshot& snapshot) {
-  const auto at = std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
-                                   [](const auto& job, const auto& wanted) { return job->key < wanted; });
-  if (at == snapshot.jobs.end() || (*at)->key != key || !(*at)->status.gang.proposal) return {};
-  return (*at)->status.gang.proposal->add;
-}
+// One cycle() under way. Each step decides for one kind of jobs, and is in a file of its own.
+class Cycle {
+ public:
+  using JobPtr = std::shared_ptr<const model::Job>;
 
-bool sharesNode(const std::vector<model::Assignment>& a, const std::vector<model::Assignment>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const model::Assignment& one) {
-    return std::any_of(b.begin(), b.end(),
-                       [&](const model::Assignment& other) { return one.node == other.node; });
-  });
-}
+  explicit Cycle(CycleContext& context)
+      : in_(context),
+        claims_(context),
+        decisions_(context),
+        removal_(context, decisions_),
+        sizes_(context, decisions_, claims_),
+        admission_(context, decisions_),
+        proposals_(context, decisions_, claims_, removal_),
+        placed_(context, decisions_, claims_, removal_, sizes_) {}
 
-}  // namespace
+  void run();
 
-Cycle::Cycle(const CycleInput& input, CycleCache& cache)
-    : input_(input),
-      settings_(input.settings),
-      cache_(cache),
-      ledger_(cache.ledger()),
-      queues_(input.snapshot, cache.queues()) {
-  settings_.maxGrace = input.snapshot.policy.preemption.maxGrace;
-  settings_.unreachableGrace = input.snapshot.policy.unreachableGrace;
-}
+ private:
+  void decideAll();
+  [[nodiscard]] bool isSettled(const JobNotes::Note& note);
+  void decide(const CurrentJob& current);
+  void chargeLeaving(const model::Job& job);
+  [[nodiscard]] std::map<std::string, std::int64_t> startingMembers() const;
+  void placePending();
 
-Plan Cycle::run() {
-  cache_.begin(input_.snapshot);
-  evictions_ = claimedGangs(standingClaims(), input_.snapshot.pods);
-  claimed_ = claimedGangs(claims(), input_.snapshot.pods);
-  holdingClaimed_ = gangsHoldingClaimed();
+  CycleContext& in_;
+  ClaimsUnderWay claims_;
+  JobDecisions decisions_;
+  PodRemoval removal_;
+  SizeStep sizes_;
+  AdmissionStep admission_;
+  ProposalStep proposals_;
+  PlacedStep placed_;
+};
+
+void Cycle::run() {
   decideAll();
   placePending();
-  plan_.orphans = sweepOrphans(input_.snapshot, settings_);
-  dropEmptyDecisions();
-  cache_.end(input_.snapshot.jobs.size());
-  return std::move(plan_);
-}
-
-std::vector<Cycle::JobPtr> Cycle::claims() const {
-  std::vector<JobPtr> claims = cache_.notes().proposing();
-  std::erase_if(claims, [](const JobPtr& job) {
-    const model::Proposal& proposal = *job->status.gang.proposal;
-    return proposal.victims.empty() || proposal.phase == model::ProposalPhase::kAborting;
-  });
-  return claims;
-}
-
-// No gang is preempted for a claim that is still being written, because that write may fail. Nor is any
-// preempted for a claim that does not stand yet.
-std::vector<Cycle::JobPtr> Cycle::standingClaims() const {
-  std::vector<JobPtr> standing = claims();
-  std::erase_if(standing, [&](const JobPtr& job) {
-    const auto feedbackAt = input_.feedback.find(job->key);
-    const JobFeedback& feedback =
-        feedbackAt == input_.feedback.end() ? input_.otherFeedback : feedbackAt->second;
-    return feedback.busy || !stepProposal(*job, podsOf(*job), contextOf(feedback)).evicts;
-  });
-  return standing;
-}
-
-// Returns the gangs that lost claimed members while their records still hold the nodes. Either their own
-// write is late, or they were suspended and resumed.
-std::set<model::ObjectKey> Cycle::gangsHoldingClaimed() const {
-  std::set<model::ObjectKey> gangsHoldingClaimed;
-  const auto& pods = input_.snapshot.pods;
-  for (const JobPtr& preemptor : claims()) {
-    const model::Proposal& claim = *preemptor->status.gang.proposal;
-    const bool stays = !preemptor->deleting && !preemptor->spec.run.suspend;
-    const bool stands = stays && input_.snapshot.now < claim.deadline;
-    if (!stands || claim.phase != model::ProposalPhase::kClaiming) continue;
-    for (const model::Victim& victim : claim.victims) {
-      const model::Pod* pod = findVictim(pods, victim);
-      if (pod != nullptr && !pod->finished()) continue;
-      const VictimAssignment place = placeOf(victim, pods, input_.snapshot.jobs);
-      if (place.gang != nullptr && !place.givenUp && !place.gang->status.gang.proposal)
-        gangsHoldingClaimed.insert(place.gang->key);
-    }
-  }
-  return gangsHoldingClaimed;
-}
-
-GangContext Cycle::contextOf(const JobFeedback& feedback) const {
-  return {input_.snapshot.now,   &settings_,      &ledger_, &feedback, &input_.snapshot.jobs,
-          &input_.snapshot.pods, &input_.feedback};
+  in_.plan.orphans = sweepOrphans(in_.input.snapshot, in_.settings);
+  decisions_.dropEmpty();
 }
 
 void Cycle::decideAll() {
+  const model::SharedList<model::Job>& jobs = in_.input.snapshot.jobs;
   // Both lists are sorted by key.
-  auto feedbackAt = input_.feedback.begin();
-  for (position_ = 0; position_ < input_.snapshot.jobs.size(); ++position_) {
-    const JobPtr& job = input_.snapshot.jobs[position_];
+  auto feedbackAt = in_.input.feedback.begin();
+  for (std::size_t position = 0; position < jobs.size(); ++position) {
+    const JobPtr& job = jobs[position];
     // A settled gang may still have to give up capacity for a claim, or have a life sign to record.
-    const bool settled = isSettled(cache_.notes().of(position_));
-    const bool called = (!evictions_.empty() && evictions_.contains(job->key)) || lifeOf(*job) != nullptr;
+    const bool settled = isSettled(in_.cache.notes().of(position));
+    const bool called = claims_.preemptorOf(job->key) != nullptr || in_.lifeOf(*job) != nullptr;
     if (settled && !called) continue;
-    feedback_ = &input_.otherFeedback;
-    for (; feedbackAt != input_.feedback.end(); ++feedbackAt) {
+    const JobFeedback* feedback = &in_.input.otherFeedback;
+    for (; feedbackAt != in_.input.feedback.end(); ++feedbackAt) {
       const auto order = feedbackAt->first <=> job->key;
-      if (order == 0) feedback_ = &feedbackAt->second;
+      if (order == 0) feedback = &feedbackAt->second;
       if (order >= 0) break;
     }
-    decide(job);
+    decide({job, position, *feedback});
   }
-}
-
-const LifeSign* Cycle::lifeOf(const Job& job) const {
-  if (input_.life.empty()) return nullptr;
-  const auto found = input_.life.find(job.key);
-  return found == input_.life.end() ? nullptr : &found->second;
 }
 
 bool Cycle::isSettled(const JobNotes::Note& note) {
   if (!note.settled || !note.settledUntil) return note.settled;
-  wakeAt(note.settledUntil);
-  return input_.snapshot.now < *note.settledUntil;
+  in_.wakeAt(note.settledUntil);
+  return in_.input.snapshot.now < *note.settledUntil;
 }
 
-void Cycle::decide(const JobPtr& job) {
+void Cycle::decide(const CurrentJob& current) {
+  const JobPtr& job = current.job;
   // A job with `waits` set has no pods.
-  const bool waits = cache_.notes().of(position_).waits;
+  const bool waits = in_.cache.notes().of(current.position).waits;
   if (!waits) chargeLeaving(*job);
-  if (feedback_->busy) return keepQueuePosition(job);
-  if (waits && !admitTemplate(*feedback_)) return wait(job);
-  if (model::managedByOther(*job) || isStatusDeferred(*job)) return;
-  if (const auto preemptor = preemptorOf(*job)) return evict(job, *preemptor);
-  if (job->status.gang.proposal) return job->status.gang.proposal->movesFor ? awaitMove(job) : stepOn(job);
-  if (job->deleting) return drainDeleted(job);
-  if (job->finished()) return cleanUpFinished(job);
-  if (job->status.gang.placed) return watchPlaced(job);
-  if (const auto strays = strayPods(*job, podsOf(*job)); !strays.empty()) return removeStrays(job, strays);
-  if (job->spec.run.suspend) return holdSuspended(job);
-  admitOrRefuse(job);
-}
-
-// Returns the preemptor if its claim names members that the gang's own proposal would keep. The gang is then
-// preempted although it is changing. watchPlaced() handles gangs without a proposal.
-std::optional<model::ObjectKey> Cycle::preemptorOf(const Job& job) {
-  const auto& proposal = job.status.gang.proposal;
-  if (evictions_.empty() || !proposal || !job.status.gang.placed || !preemptible(job)) return std::nullopt;
-  const auto preemptor = evictions_.find(job.key);
-  if (preemptor == evictions_.end()) return std::nullopt;
-  const auto& named = namedBy(preemptor->second);
-  const bool removes = proposal->phase == model::ProposalPhase::kClaiming;
-  // The restart deletes its pods, but takes nodes again that are claimed. A restart that moves for the claim
-  // takes other nodes.
-  const bool takesAgain = proposal->kind == model::ProposalKind::kRestart &&
-                          sharesNode(proposal->add, assignedNodesOf(preemptor->second, input_.snapshot));
-  for (const auto& pod : podsOf(job)) {
-    const bool leaves =
-        removes && !takesAgain && pod->member && proposal->removes(pod->member->role, pod->member->index);
-    if (named.contains(pod->uid) && !leaves) return preemptor->second;
-  }
-  return std::nullopt;
+  if (current.feedback.busy) return admission_.keepQueuePosition(current);
+  if (waits && !admitTemplate(current.feedback)) return admission_.wait(job);
+  const JobPods& pods = in_.podsOf(*job);
+  if (model::managedByOther(*job) || isStatusDeferred(*job, pods, current.feedback)) return;
+  if (const auto* preemptor = claims_.preemptorOfChanging(*job)) return placed_.evict(job, *preemptor);
+  if (job->status.gang.proposal) return proposals_.step(current);
+  if (job->deleting) return removal_.drainDeleted(job);
+  if (job->finished()) return removal_.cleanUpFinished(current);
+  if (job->status.gang.placed) return placed_.watch(current);
+  if (const auto strays = strayPods(*job, pods); !strays.empty()) return removal_.awaitStrays(job, strays);
+  if (job->spec.run.suspend) return admission_.holdSuspended(current);
+  admission_.admitOrRefuse(current);
 }
 
 // Pods that no record keeps hold their capacity until they are gone, and a queue is charged for them. That is
 // the queue of the gang's charge, else the requested queue if the job may use it. If the record keeps all its
 // members, that many pods are the gang's own and do not count as leaving.
-void Cycle::chargeLeaving(const Job& job) {
+void Cycle::chargeLeaving(const model::Job& job) {
   if (model::managedByOther(job)) return;
-  const JobPods& pods = podsOf(job);
+  const JobPods& pods = in_.podsOf(job);
   if (pods.empty()) return;
-  const GangRecord& gang = job.status.gang;
+  const model::GangRecord& gang = job.status.gang;
   const bool atPeace = !job.finished() && !job.deleting && !job.spec.run.suspend;
   const auto* kept = keptMembers(gang);
   if (atPeace && kept != nullptr && static_cast<std::int64_t>(pods.size()) <= memberCount(*kept)) return;
-  if (!gang.charge && !queueOpenTo(queues_.requestedQueueOf(job), job.key.ns, input_.snapshot)) return;
-  queues_.chargeLeaving(queues_.queueOf(job), leavingOf(queues_.capacity(), job, pods));
+  QueueTree& queues = in_.queues;
+  if (!gang.charge && !queueOpenTo(queues.requestedQueueOf(job), job.key.ns, in_.input.snapshot)) return;
+  queues.chargeLeaving(queues.queueOf(job), leavingOf(queues.capacity(), job, pods));
 }
 
-// A job cannot be planned while its last write is under way, but it keeps its turn in the queue. Jobs behind
-// it must not take the capacity that it waits for. It has no turn while its writes fail, because it may never
-// be written. A job that would not be admitted has none either; its status may not show that yet.
-void Cycle::keepQueuePosition(const JobPtr& job) {
-  const model::GangRecord& gang = job->status.gang;
-  const bool waits =
-      !gang.placed && !gang.proposal && !job->deleting && !job->finished() && !job->spec.run.suspend;
-  const bool backsOff = backsOffUntil(gang, input_.snapshot.now).has_value();
-  const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
-  const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
-  if (!waits || backsOff || refused || feedback_->failing) return;
-  if (admit(*job, input_.snapshot, queues_, *feedback_).refusal) return;
-  waiting_.push_back({job, true});
-}
-
-void Cycle::wait(const JobPtr& job) {
-  ++plan_.waiting;
-  waiting_.push_back({job});
-}
-
-// Records that the job at hand has nothing to do, or nothing before `until`.
-void Cycle::settle(std::optional<base::WallTime> until) {
-  JobNotes::Note& note = cache_.notes().of(position_);
-  note.settled = true;
-  note.settledUntil = until;
-  wakeAt(until);
-}
-
-void Cycle::dropEmptyDecisions() {
-  for (JobDecision& decision : plan_.decisions) {
-    if (decision.status && *decision.status == decision.job->status) decision.status.reset();
+// Returns the members from reserved to bound, by namespace.
+std::map<std::string, std::int64_t> Cycle::startingMembers() const {
+  std::map<std::string, std::int64_t> starting;
+  for (const JobPtr& job : in_.cache.notes().proposing()) {
+    const model::Proposal& proposal = *job->status.gang.proposal;
+    const JobPods& pods = in_.podsOf(*job);
+    const bool boundAlready = job->recordUnwritten && !pods.empty() && pods.front()->bound();
+    if (proposal.phase == model::ProposalPhase::kReserved && !boundAlready)
+      starting[job->key.ns] += memberCount(proposal.add);
   }
-  std::erase_if(plan_.decisions, [](const JobDecision& decision) {
-    return !decision.status && decision.actions.empty() && decision.events.empty();
-  });
+  return starting;
 }
 
-Plan cycle(const CycleInput& input, CycleCache& cache) { return Cycle(input, cache).run(); }
+void Cycle::placePending() {
+  admission_.planNext();
+  claims_.count();
+  Schedule schedule = core::schedule({.snapshot = in_.input.snapshot,
+                                      .ledger = in_.ledger,
+                                      .domains = in_.cache.domains(),
+                                      .queues = in_.queues,
+                                      .cache = in_.cache.schedule(),
+                                      .reservedSince = in_.cache.reservedSince(),
+                                      .waiting = admission_.takeWaiting(),
+                                      .changing = in_.changing,
+                                      .startingMembers = startingMembers(),
+                                      .maxStartingMembers = in_.input.settings.startingMembers});
+  StartStep starts(in_, decisions_, sizes_);
+  const std::set<model::ObjectKey> changed = starts.carryOut(std::move(schedule.changes));
+  PendingReport report(in_, decisions_);
+  for (const GangWait& wait : schedule.waits) report.report(wait);
+  for (const GangYield& yield : schedule.yields) starts.yieldClaim(yield);
+  sizes_.scale(schedule, changed);
+  in_.plan.queues = std::move(schedule.queues);
+  in_.plan.sizes = schedule.sizes;
+  in_.plan.fairnessLossPermille = schedule.fairnessLossPermille;
+  in_.wakeAt(schedule.wakeAt);
+}
+
+}  // namespace
+
+Plan cycle(const CycleInput& input, CycleCache& cache) {
+  CycleContext context(input, cache);
+  cache.begin(input.snapshot);
+  Cycle(context).run();
+  cache.end(input.snapshot.jobs.size());
+  return std::move(context.plan);
+}
 
 Plan cycle(const CycleInput& input) {
   CycleCache cache;

@@ -7,10 +7,10 @@
 
 #include "base/time.h"
 #include "core/cycle/cycle_cache.h"
-#include "core/cycle/schedule.h"
 #include "core/gang/action.h"
 #include "core/gang/settings.h"
 #include "core/lifecycle/life_signs.h"
+#include "core/schedule/schedule.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -61,9 +61,10 @@ struct Plan {
 // One scheduling cycle: a pure function of what the API shows. Phases, as numbered in docs/architecture.md:
 //  1 snapshot   free capacity of every node (Ledger), pods by job
 //  2 finish     jobs that run, ended, are being deleted, suspended or refused; proposals take their next step
-//  3 shares, 4 order, 5 place, 6 preempt, 7 backfill, 9 explain: core/cycle/schedule.h
-//  8 resize     capacity that no job waits for (core/cycle/resizes.h, within core/cycle/schedule.h), then the
-//               sizes that users ask for (core/cycle/user_scale.h)
+//  3 shares, 4 order, 5 place, 6 preempt, 7 backfill, 9 explain: core/schedule/schedule.h
+//  8 resize     capacity that no job waits for (core/elastic/resizes.h, within core/schedule/schedule.h),
+//  then the
+//               sizes that users ask for (core/elastic/user_scale.h)
 // `cache` is what the previous cycle left, or empty. It saves work and changes no decision; see CycleCache.
 [[nodiscard]] Plan cycle(const CycleInput& input, CycleCache& cache);
 [[nodiscard]] Plan cycle(const CycleInput& input);

@@ -37,7 +37,7 @@ class JobNotes {
     bool timesOut = false;    // spec.scheduling.timeoutSeconds
     // Neither elastic nor after a failed attempt: jobs of its shape, queue and priority get the same answer.
     bool plain = false;
-    bool knowsTypes = false;  // its speed on several types of GPU is known: core/cycle/type_seekers.h
+    bool knowsTypes = false;  // its speed on several types of GPU is known: core/schedule/type_seekers.h
   };
   struct Note {
     std::uint32_t shape = kNoShape;  // PlacementCache::shapeOf

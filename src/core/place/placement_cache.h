@@ -74,7 +74,7 @@ class PlacementCache {
 
   // Where the last cycle exhausted its budget: the first job that it did not reach.
   std::optional<model::ObjectKey> unreached = std::nullopt;
-  // As above, for jobs with users that request more members (core/cycle/user_scale.h).
+  // As above, for jobs with users that request more members (core/elastic/user_scale.h).
   std::optional<model::ObjectKey> notScaled = std::nullopt;
   // The last job that got a shape: the next cycle continues after it, in the order of keys.
   std::optional<model::ObjectKey> plannedLast = std::nullopt;

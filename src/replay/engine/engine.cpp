@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "core/cycle/instant_cycle.h"
+#include "core/forecast/instant_cycle.h"
 #include "core/order/preemption_cost.h"
 #include "core/order/run_times.h"
 #include "model/names.h"

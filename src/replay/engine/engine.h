@@ -72,8 +72,9 @@ struct ReplayHooks {
 };
 
 // Runs the trace under virtual time, from the first submission to the last end. The operator's own
-// core::schedule() decides; its decisions take effect at once (core/cycle/instant_cycle.h). TrainingJobs in
-// queues run on a snapshot's nodes. A cycle runs at every arrival and end, and when the schedule requests it.
+// core::schedule() decides; its decisions take effect at once (core/forecast/instant_cycle.h). TrainingJobs
+// in queues run on a snapshot's nodes. A cycle runs at every arrival and end, and when the schedule requests
+// it.
 //
 // Every job is preemptible. Small jobs have a worker for each GPU if they may relax, otherwise one worker;
 // large ones have equal workers, as large as nodes allow. With several queues and a policy that backfills,

@@ -1,5 +1,5 @@
 #include "core/cycle/cycle.h"
-#include "core/cycle/nodes_wanted.h"
+#include "core/autoscaling/nodes_wanted.h"
 #include "core/gang/gang_proposals.h"
 
 #include <algorithm>

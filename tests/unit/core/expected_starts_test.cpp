@@ -9,8 +9,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/cycle/cycle_cache.h"
-#include "core/cycle/schedule.h"
 #include "core/queues/queue_tree.h"
+#include "core/schedule/schedule.h"
 #include "model/conditions.h"
 #include "support/builders.h"
 

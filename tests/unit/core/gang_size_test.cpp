@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/cycle/user_scale.h"
+#include "core/elastic/user_scale.h"
 #include "core/gang/framework_env.h"
 #include "core/order/run_times.h"
 #include "core/place/fragmentation.h"

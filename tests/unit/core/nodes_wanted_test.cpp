@@ -1,4 +1,4 @@
-#include "core/cycle/nodes_wanted.h"
+#include "core/autoscaling/nodes_wanted.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // The messages of pending gangs. Their texts are specification: conditions, events and the CLI show them.
 #include <catch2/catch.hpp>
 
-#include "core/cycle/pending_order.h"
 #include "core/queues/holdings.h"
 #include "core/queues/priority.h"
+#include "core/schedule/pending_order.h"
 #include "core/status/explain.h"
 #include "support/placing.h"
 

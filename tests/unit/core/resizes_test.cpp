@@ -1,4 +1,4 @@
-#include "core/cycle/resizes.h"
+#include "core/elastic/resizes.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "core/cycle/long_constraints.h"
+#include "core/elastic/long_constraints.h"
 #include "core/place/node_refusals.h"
 #include "model/conditions.h"
 #include "model/limits.h"

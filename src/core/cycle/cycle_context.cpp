@@ -1,0 +1,52 @@
+#include "core/cycle/cycle_context.h"
+
+#include <algorithm>
+
+namespace trainyard::core {
+
+CycleContext::CycleContext(const CycleInput& of, CycleCache& previous)
+    : input(of),
+      settings(of.settings),
+      cache(previous),
+      ledger(previous.ledger()),
+      queues(of.snapshot, previous.queues()) {
+  settings.maxGrace = of.snapshot.policy.preemption.maxGrace;
+  settings.unreachableGrace = of.snapshot.policy.unreachableGrace;
+}
+
+const JobFeedback& CycleContext::feedbackOf(const model::ObjectKey& job) const {
+  const auto found = input.feedback.find(job);
+  return found == input.feedback.end() ? input.otherFeedback : found->second;
+}
+
+GangContext CycleContext::gangContext(const JobFeedback& feedback) const {
+  return {input.snapshot.now,   &settings,      &ledger, &feedback, &input.snapshot.jobs,
+          &input.snapshot.pods, &input.feedback};
+}
+
+const LifeSign* CycleContext::lifeOf(const model::Job& job) const {
+  if (input.life.empty()) return nullptr;
+  const auto found = input.life.find(job.key);
+  return found == input.life.end() ? nullptr : &found->second;
+}
+
+const std::shared_ptr<const model::Job>* CycleContext::find(const model::ObjectKey& job) const {
+  const auto& jobs = input.snapshot.jobs;
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), job,
+                                   [](const auto& each, const auto& key) { return each->key < key; });
+  return at != jobs.end() && (*at)->key == job ? &*at : nullptr;
+}
+
+void CycleContext::settle(std::size_t position, std::optional<base::WallTime> until) {
+  JobNotes::Note& note = cache.notes().of(position);
+  note.settled = true;
+  note.settledUntil = until;
+  wakeAt(until);
+}
+
+void CycleContext::endHoldings(const std::shared_ptr<const model::Job>& job) {
+  ended.insert(job.get());
+  queues.endHoldings(*job, podsOf(*job));
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,292 @@
+#include "core/elastic/user_scale.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/admission/admission.h"
+#include "core/gang.h"
+#include "core/ledger.h"
+#include "core/place.h"
+#include "core/queues/holdings.h"
+#include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
+#include "core/resize.h"
+#include "model/charge.h"
+#include "model/gang_size.h"
+#include "model/message_text.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using JobPtr = std::shared_ptr<const Job>;
+
+// Placements are searched until so many nodes have been compared (core/place/work_budget.h). The next cycle
+// begins with the first gang that this one did not reach.
+constexpr std::int64_t kMaxWork = 300'000;
+constexpr std::chrono::seconds kNextWork{1};
+
+class UserScale {
+ public:
+  explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {
+    request_.refusals.follow(request_.snapshot.nodes);
+    static_cast<void>(request_.refusals.takeWork());  // the work of other phases
+  }
+
+  ScaleAnswer run() {
+    std::vector<JobPtr> growing;
+    for (const JobPtr& job : request_.gangs) {
+      const int asked = requestedSize(*job).value_or(0);
+      const int has = model::gangMembers(*job, roleOf(*job));
+      if (asked > has) growing.push_back(job);
+      if (asked < has && rested(*job)) shrink(job, asked);
+    }
+    sortByRequest(growing);
+    const auto from = std::find_if(growing.begin(), growing.end(),
+                                   [&](const JobPtr& job) { return job->key == request_.unreached; });
+    request_.unreached.reset();
+    if (from != growing.end()) std::rotate(growing.begin(), from, growing.end());
+    for (const JobPtr& job : growing) {
+      if (budget_.exhausted()) {
+        if (request_.unreached) break;
+        request_.unreached = job->key;
+        wakeAt(request_.snapshot.now + kNextWork);
+      } else if (rested(*job)) {
+        grow(job);
+      }
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
+
+  // The smallest desired share comes first, so that most gangs get their desired size.
+  void sortByRequest(std::vector<JobPtr>& growing) const {
+    if (growing.size() < 2) return;
+    using GrowthOrder = std::tuple<bool, std::int64_t, base::WallTime>;
+    std::vector<std::pair<GrowthOrder, JobPtr>> ordered;
+    for (const JobPtr& job : growing)
+      ordered.push_back({{!hasNewRequest(*job), desiredShare(*job), job->created}, job});
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(ordered.begin(), ordered.end(), growing.begin(),
+                   [](const auto& each) { return each.second; });
+    sortByPriority(growing);
+  }
+
+  // Priorities are compared within a queue: its gangs swap turns only with each other.
+  void sortByPriority(std::vector<JobPtr>& growing) const {
+    struct Turns {
+      std::vector<std::size_t> at;
+      std::vector<std::pair<int, JobPtr>> gangs;
+    };
+    std::map<QueueTree::Index, Turns> queues;
+    for (std::size_t i = 0; i < growing.size(); ++i) {
+      Turns& turns = queues[request_.queues.queueOf(*growing[i])];
+      turns.at.push_back(i);
+      turns.gangs.emplace_back(priorities_.of(*growing[i]), growing[i]);
+    }
+    for (auto& [queue, turns] : queues) {
+      std::stable_sort(turns.gangs.begin(), turns.gangs.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
+      for (std::size_t i = 0; i < turns.at.size(); ++i) growing[turns.at[i]] = turns.gangs[i].second;
+    }
+  }
+
+  // Returns the dominant share of the whole gang at its desired size, in 10^-9 of the cluster.
+  [[nodiscard]] std::int64_t desiredShare(const Job& job) const {
+    constexpr double kWhole = 1e9;
+    Job wish = job;
+    wish.status.gang = {};
+    const QueueTree& tree = request_.queues;
+    const Amounts demand = demandOf(tree.capacity(), wish);
+    double share = 0;
+    for (std::size_t d = 0; d < demand.size(); ++d) {
+      if (!tree.dimensions().counts(d) || tree.capacity().available()[d] <= 0) continue;
+      share = std::max(share, static_cast<double>(demand[d]) * kWhole /
+                                  static_cast<double>(tree.capacity().available()[d]));
+    }
+    return static_cast<std::int64_t>(share);
+  }
+
+  // Returns false during the back-off after a failed attempt. Also false in the cooldown after a gang gave up
+  // capacity, unless its user asks again: the preemptor may return.
+  bool rested(const Job& job) {
+    const auto rests = [&](const std::optional<base::WallTime>& until) {
+      if (!until || request_.snapshot.now >= *until) return false;
+      wakeAt(*until);
+      return true;
+    };
+    if (rests(backsOffUntil(job.status.gang, request_.snapshot.now))) return false;
+    const model::ResizeStatus& resize = job.status.resize;
+    const bool shrankForOther = resize.decidedBy == model::SizeOwner::kPreemption && !hasNewRequest(job);
+    return !shrankForOther || !rests(resize.cooldownUntil);
+  }
+
+  static bool hasNewRequest(const Job& job) { return job.generation != job.status.observedGeneration; }
+
+  void wakeAt(base::WallTime time) {
+    answer_.wakeAt = answer_.wakeAt ? std::min(*answer_.wakeAt, time) : time;
+  }
+
+  void shrink(const JobPtr& job, int to) {
+    // A shrink that restarts all members needs new pods, like a growth.
+    if (resizeMethod(job->spec) == ResizeMethod::kByRestart &&
+        !mayGetNewPods(*job, request_.snapshot, request_.queues)) {
+      return hold(*job, fmt::format("{} are requested, it has {}: it was edited after it was placed, and "
+                                    "shrinks when it has been admitted again",
+                                    to, elasticMembers(*job)));
+    }
+    answer_.changes.push_back(
+        {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
+  }
+
+  void grow(const JobPtr& job) {
+    const int has = model::gangMembers(*job, roleOf(*job));
+    const int more = *requestedSize(*job) - has;
+    const auto wants = [&] { return fmt::format("{} are requested, it has {}", has + more, has); };
+    if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
+      return hold(*job,
+                  wants() + ": it was edited after it was placed, and grows when it has been admitted again");
+    kept_.reset();
+    const bool whole = resizeMethod(job->spec) == ResizeMethod::kByRestart && hasNewRequest(*job);
+    auto [count, placement] = whole ? tried(*job, more) : mostThatFit(*job, more);
+    if (count < more && !worthPausing(*job, count, request_.snapshot)) {
+      count = 0;
+      placement.reset();
+    }
+    if (count == 0 && kept_)
+      return hold(*job,
+                  fmt::format("{}: the free capacity is reserved for {}, which is pending", wants(), *kept_));
+    if (count < more) {
+      hold(*job, fmt::format("{}: {} can start now{}", wants(),
+                             count == 0 ? std::string("no more") : fmt::format("{} more", count),
+                             limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
+    }
+    if (placement) take(job, std::move(*placement));
+  }
+
+  void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
+
+  struct More {
+    int count = 0;
+    std::optional<Placement> placement = std::nullopt;
+  };
+
+  More tried(const Job& job, int more) {
+    auto placement = placementFor(job, more);
+    const int count = placement ? more : 0;
+    return {count, std::move(placement)};
+  }
+
+  // Assumes that if so many members fit, fewer fit as well.
+  More mostThatFit(const Job& job, int more) {
+    More fits;
+    int beyond = capacityFor(job, more) + 1;
+    for (int count = beyond - 1; fits.count + 1 < beyond; count = fits.count + (beyond - fits.count) / 2) {
+      More now = tried(job, count);
+      if (now.placement) {
+        fits = std::move(now);
+      } else {
+        beyond = count;
+      }
+    }
+    return fits;
+  }
+
+  // Returns how many members fit, at most `more`, wherever their nodes are.
+  int capacityFor(const Job& job, int more) {
+    const model::PodShape& shape = roleOf(job).shape;
+    NodeRefusals::Answers& known = request_.refusals.of(shape);
+    std::int64_t available = 0;
+    for (std::size_t i = 0; i < request_.ledger.nodes().size() && available < more; ++i) {
+      const Ledger::NodeCapacity& each = request_.ledger.nodes()[i];
+      // Capacity is checked first, because constraints may be long.
+      const std::int64_t fits = each.free.timesCovered(shape.requests, more - available);
+      if (fits > 0 && known.mayUse(i, *each.node, shape)) available += fits;
+    }
+    budget_.spend(static_cast<std::int64_t>(request_.ledger.nodes().size()) + request_.refusals.takeWork());
+    return static_cast<int>(std::min<std::int64_t>(available, more));
+  }
+
+  std::optional<Placement> placementFor(const Job& job, int count) {
+    const model::Policy& policy = request_.snapshot.policy;
+    limited_.reset();
+    budget_.spend(
+        static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
+    auto placement =
+        placeJoining(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
+                     request_.ledger, request_.domains, request_.refusals);
+    budget_.spend(request_.refusals.takeWork());
+    if (!placement) return std::nullopt;
+    const QueueTree& tree = request_.queues;
+    const QueueTree::Index queue = tree.queueOf(job);
+    const Amounts held = heldBy(tree.capacity(), job, placement->assignments);
+    auto beyond = beyondLimit(tree, queue, held);
+    if (!beyond) beyond = beyondLimitWithLeaving(tree, queue, held);
+    if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(tree, queue, held);
+    if (!beyond) {
+      const model::ObjectKey* kept = request_.reservedFor(job, priorities_.of(job), placement->assignments);
+      if (kept == nullptr) return placement;
+      kept_ = *kept;
+      return std::nullopt;
+    }
+    limited_ = tree.node(beyond->queue).name;
+    return std::nullopt;
+  }
+
+  void take(const JobPtr& job, Placement placement) {
+    QueueTree& tree = request_.queues;
+    tree.charge(tree.queueOf(*job), heldBy(tree.capacity(), *job, placement.assignments),
+                !model::chargedPreemptible(*job));
+    for (const model::Assignment& each : placement.assignments) {
+      request_.ledger.take(*request_.ledger.find(each.node), roleOf(*job).shape.requests,
+                           static_cast<int>(each.indices.size()), job.get());
+    }
+    answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(placement)});
+  }
+
+  const ScaleRequest& request_;
+  const Priorities priorities_;
+  ScaleAnswer answer_;
+  WorkBudget budget_{kMaxWork};
+  std::optional<model::ObjectKey> kept_;  // the job that the nodes found last are kept for, if any
+  std::optional<std::string> limited_;    // the queue with the limit that was the last obstacle
+};
+
+}  // namespace
+
+std::optional<int> requestedSize(const Job& job) {
+  if (!job.spec.elastic) return std::nullopt;
+  const model::Elastic& elastic = *job.spec.elastic;
+  if (job.spec.findRole(elastic.role) == nullptr) return std::nullopt;
+  return std::clamp(elastic.replicas, elastic.minReplicas, elastic.maxReplicas);
+}
+
+bool requestsOtherSize(const Job& job) {
+  const auto asked = requestedSize(job);
+  if (!asked) return false;
+  const int has = model::gangMembers(job, *job.spec.findRole(job.spec.elastic->role));
+  // Members that the cluster gave beyond the request do not count until the user asks again.
+  const model::ResizeStatus& resize = job.status.resize;
+  const bool given = resize.decidedBy != model::SizeOwner::kSpec && has > *asked &&
+                     job.generation == job.status.observedGeneration;
+  return has != *asked && !given;
+}
+
+bool worthPausing(const Job& job, std::int64_t more, const model::Snapshot& snapshot) {
+  if (resizeMethod(job.spec) != ResizeMethod::kByRestart) return true;
+  constexpr std::int64_t kPermille = 1'000;
+  const auto seconds = [](auto time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
+  return more * seconds(cooldownOf(job, snapshot.policy)) * kPermille >=
+         elasticMembers(job) * seconds(resizePause(job, snapshot)) * snapshot.policy.resize.gainPermille;
+}
+
+ScaleAnswer scaleAsRequested(const ScaleRequest& request) { return UserScale(request).run(); }
+
+}  // namespace trainyard::core

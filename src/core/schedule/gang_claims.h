@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/preemption/leaving_strays.h"
+#include "core/preemption/preemption.h"
+#include "core/schedule/quota_placer.h"
+
+namespace trainyard::core {
+
+// Phase 6: other gangs give up capacity for a pending one, which starts at once, as a claim.
+class GangClaims {
+ public:
+  GangClaims(ScheduleContext& context, ReservationBook& book, QuotaPlacer& placer)
+      : in_(context), book_(book), placer_(placer) {}
+
+  // Each returns whether the gang was started.
+  //
+  // Gangs are preempted or shrink for the job, or for the minimum of an elastic gang.
+  bool claim(const PendingJob& pendingJob, const GangShape& shape);
+  // An elastic gang that finds no capacity gets as many members as its queue is guaranteed, not only its
+  // minimum. The gangs that borrow that quota give it up.
+  bool claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
+  // An elastic gang that finds no capacity gets more than its minimum from gangs of its queue with a longer
+  // expected run. It asks for its desired size, then for half as many members beyond the minimum, and so on.
+  bool claimMore(const PendingJob& pendingJob, const GangShape& shape);
+  // Other gangs move to give up capacity. Searched once, for the first job that has to wait.
+  bool moveOthers(const PendingJob& pendingJob, const GangShape& shape);
+
+  // A claim of lower priority in the queue is given up, so that the job waits for its victims.
+  void takeOver(const PendingJob& pendingJob, const GangShape& shape);
+
+ private:
+  [[nodiscard]] bool mayClaim(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] bool wouldFitWider(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] Preemptor preemptorAt(const PendingJob& pendingJob, const model::Job& sized);
+  [[nodiscard]] std::optional<Claim> shrinkingFor(const PendingJob& pendingJob, int members,
+                                                  std::size_t widest);
+  [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
+                                                 std::pair<int, int> sizes, std::size_t widest);
+  [[nodiscard]] std::optional<Claim> search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                            std::size_t widest);
+  bool carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim);
+  void carryOut(const PendingJob& pendingJob, Claim claim, ScheduleContext::Conditions conditions);
+
+  ScheduleContext& in_;
+  ReservationBook& book_;
+  QuotaPlacer& placer_;
+  std::optional<std::vector<Stray>> strays_;  // that no claim names yet; collected for the first that asks
+};
+
+}  // namespace trainyard::core

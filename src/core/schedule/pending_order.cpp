@@ -1,0 +1,148 @@
+#include "core/schedule/pending_order.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "core/order/preemption_cost.h"
+#include "core/order/run_times.h"
+#include "core/queues/eligibility.h"
+#include "core/queues/guarantee.h"
+#include "core/queues/queue_share.h"
+
+namespace trainyard::core {
+namespace {
+
+bool earlier(const PendingJob& a, const PendingJob& b) {
+  return std::tie(a.rank.submitted, *a.rank.key) < std::tie(b.rank.submitted, *b.rank.key);
+}
+
+base::WallTime reservationSince(const PendingJob& pendingJob) {
+  return pendingJob.reservationSince.value_or(base::WallTime::max());
+}
+
+bool isServedBefore(const PendingJob* a, const PendingJob* b) {
+  if (a->priority != b->priority) return a->priority > b->priority;
+  if (a->overdue != b->overdue) return a->overdue;
+  return a->rank.before(b->rank);
+}
+
+// A job that cannot be preempted may run beyond its estimate and beyond the run times of similar jobs. Only
+// its own deadline ends it.
+void useDeadline(const model::JobSpec& spec, OrderView& view) {
+  if (spec.preemptible) return;
+  view.gittinsIndex.reset();
+  view.remaining = spec.run.activeDeadline;
+  view.isUnbounded = !spec.run.activeDeadline;
+}
+
+}  // namespace
+
+Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+  OrderView view;
+  view.key = &job.key;
+  view.priority = priority;
+  view.submitted = job.created;
+  view.gpus = forecast.gpusOf(job);
+  view.ran = ranSoFar(job, snapshot.now);
+  view.running = job.status.gang.placed.has_value();
+  if (view.running) view.preemptionCost = preemptionCost(job, snapshot);
+  // An estimate that the job has exceeded no longer predicts its end.
+  if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
+    view.remaining = *remaining;
+  } else if (model::traitsOf(snapshot.policy.ordering).learns) {
+    view.gittinsIndex = forecast.rate(job);
+  }
+  useDeadline(job.spec, view);
+  return rankOf(view, orderSettings(snapshot.policy));
+}
+
+Rank rankOf(const model::Job& job, int priority, const RankFacts& standing, const OrderSettings& settings,
+            RunTimeModel& forecast) {
+  OrderView view;
+  view.key = &job.key;
+  view.priority = priority;
+  view.submitted = standing.submitted;
+  view.gpus = standing.gpus;
+  view.ran = standing.ran;
+  if (standing.remaining && standing.remaining->count() > 0) {
+    view.remaining = *standing.remaining;
+  } else if (model::traitsOf(settings.ordering).learns) {
+    view.gittinsIndex = forecast.rate(standing.question, job);
+  }
+  useDeadline(job.spec, view);
+  return rankOf(view, settings);
+}
+
+OrderSettings orderSettings(const model::Policy& policy) {
+  OrderSettings settings{.ordering = policy.ordering};
+  if (!policy.lasLimits.empty()) settings.lasLimits = policy.lasLimits;
+  return settings;
+}
+
+PendingOrder::PendingOrder(const QueueTree& tree, const std::vector<PendingJob>& pendingJobs) : tree_(tree) {
+  std::vector<std::vector<const PendingJob*>> byQueue(tree.size());
+  for (const PendingJob& pendingJob : pendingJobs) byQueue[pendingJob.queue].push_back(&pendingJob);
+  for (QueueTree::Index queue = 0; queue < byQueue.size(); ++queue) {
+    if (byQueue[queue].empty()) continue;
+    std::stable_sort(byQueue[queue].begin(), byQueue[queue].end(), isServedBefore);
+    heap_.push_back(lines_.size());
+    const auto& path = tree.node(queue).path;
+    lines_.push_back({.jobs = std::move(byQueue[queue]), .isRoot = path.size() == 1});
+  }
+}
+
+bool PendingOrder::before(const Line& a, const Line& b) const {
+  const PendingJob& jobA = *a.jobs[a.head];
+  const PendingJob& jobB = *b.jobs[b.head];
+  if (a.isWithinGuarantee != b.isWithinGuarantee) return a.isWithinGuarantee;
+  if (jobA.reservationSince != jobB.reservationSince) return reservationSince(jobA) < reservationSince(jobB);
+  std::int64_t shareA = a.share;
+  std::int64_t shareB = b.share;
+  if (!a.isRoot || !b.isRoot) {
+    const auto [servingA, servingB] = servings(tree_, jobA.queue, jobB.queue);
+    shareA = shareOf(servingA, jobA.demand);
+    shareB = shareOf(servingB, jobB.demand);
+  }
+  return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
+}
+
+void PendingOrder::weigh(Line& line) const {
+  const PendingJob& head = *line.jobs[line.head];
+  line.isWithinGuarantee = isWithinGuarantee(tree_, head.queue, head.demand);
+  if (!line.isRoot) return;
+  line.share = shareOf({head.queue, false}, head.demand);
+}
+
+std::int64_t PendingOrder::shareOf(const Serving& serving, const Amounts& demand) const {
+  if (serving.branch >= shares_.size()) shares_.resize(serving.branch + 1);
+  Share& known = shares_[serving.branch][serving.isAbove ? 1 : 0];
+  if (known.demand != &demand) known = {&demand, servingShare(tree_, serving, demand)};
+  return known.share;
+}
+
+const PendingJob* PendingOrder::next() {
+  const auto later = [&](std::size_t a, std::size_t b) { return before(lines_[b], lines_[a]); };
+  if (stale_) {
+    for (const std::size_t line : heap_) weigh(lines_[line]);
+    std::make_heap(heap_.begin(), heap_.end(), later);
+    served_ = false;
+    stale_ = false;
+  }
+  // The line that was served last has another job at its head now.
+  if (std::exchange(served_, false)) {
+    weigh(lines_[heap_.back()]);
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+  if (heap_.empty()) return nullptr;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  Line& line = lines_[heap_.back()];
+  const PendingJob* pendingJob = line.jobs[line.head];
+  if (++line.head == line.jobs.size())
+    heap_.pop_back();
+  else
+    served_ = true;
+  return pendingJob;
+}
+
+}  // namespace trainyard::core
