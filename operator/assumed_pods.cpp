@@ -44,18 +44,17 @@ model::NodeName AssumedPods::nodeOf(const model::Pod& pod) const {
 
 void AssumedPods::overlay(model::Snapshot& snapshot) {
   for (auto& [key, assumed] : pods_) {
-    const auto& pods = snapshot.pods.items();
-    const auto at = std::lower_bound(pods.begin(), pods.end(), key,
-                                     [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
-    if (at == pods.end() || (*at)->key != key || (*at)->bound()) continue;
-    const model::NodeName node = nodeOf(**at);
+    const std::size_t at = snapshot.pods.positionOf(key);
+    if (at == snapshot.pods.size() || snapshot.pods[at]->bound()) continue;
+    const auto& pod = snapshot.pods[at];
+    const model::NodeName node = nodeOf(*pod);
     if (node.empty()) continue;
-    if (assumed.from != *at || assumed.to->node != node) {
-      auto copy = std::make_shared<model::Pod>(**at);
+    if (assumed.from != pod || assumed.to->node != node) {
+      auto copy = std::make_shared<model::Pod>(*pod);
       copy->node = node;
-      assumed = {*at, std::move(copy)};
+      assumed = {pod, std::move(copy)};
     }
-    snapshot.pods.edit()[static_cast<std::size_t>(at - pods.begin())] = assumed.to;
+    snapshot.pods.edit()[at] = assumed.to;
   }
 }
 

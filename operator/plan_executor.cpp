@@ -316,12 +316,10 @@ void PlanExecutor::overlay(model::Snapshot& snapshot) {
   templateChecks_.overlay(snapshot);
   for (auto& [key, state] : jobs_) {
     if (!state.writing) continue;
-    const auto& jobs = snapshot.jobs.items();
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
-                                     [](const auto& job, const auto& wanted) { return job->key < wanted; });
-    if (at == jobs.end() || (*at)->key != key || (*at)->uid != state.uid) continue;
-    const auto index = static_cast<std::size_t>(at - jobs.begin());
-    snapshot.jobs.edit()[index] = state.asWritten(*at);
+    const std::size_t at = snapshot.jobs.positionOf(key);
+    if (at == snapshot.jobs.size() || snapshot.jobs[at]->uid != state.uid) continue;
+    auto written = state.asWritten(snapshot.jobs[at]);
+    snapshot.jobs.edit()[at] = std::move(written);
   }
 }
 

@@ -148,13 +148,11 @@ void SingleRecords::orphan(const model::ObjectKey& job, Entry& entry) {
 
 void SingleRecords::showOrphans(model::Snapshot& snapshot) {
   std::erase_if(orphans_, [&](Orphan& orphan) {
-    const auto& pods = snapshot.pods.items();
-    const auto at = std::lower_bound(pods.begin(), pods.end(), orphan.pod,
-                                     [](const auto& pod, const auto& key) { return pod->key < key; });
-    const bool found = at != pods.end() && (*at)->key == orphan.pod && (*at)->controllerUid == orphan.owner;
+    const std::size_t at = snapshot.pods.positionOf(orphan.pod);
+    const bool found = at != snapshot.pods.size() && snapshot.pods[at]->controllerUid == orphan.owner;
     // The reply to the pod's creation may still be on its way.
     if (!found) return orphan.from != nullptr || snapshot.now - orphan.madeAt >= kInFlight;
-    const PodPtr& pod = *at;
+    const PodPtr& pod = snapshot.pods[at];
     if (pod->bound() || pod->finished() || !pod->pinned) return true;
     if (orphan.from != pod) {
       auto shown = std::make_shared<model::Pod>(*pod);
@@ -162,8 +160,7 @@ void SingleRecords::showOrphans(model::Snapshot& snapshot) {
       orphan.from = pod;
       orphan.to = std::move(shown);
     }
-    const auto index = static_cast<std::size_t>(at - pods.begin());
-    snapshot.pods.edit()[index] = orphan.to;
+    snapshot.pods.edit()[at] = orphan.to;
     return false;
   });
 }

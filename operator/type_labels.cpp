@@ -39,16 +39,14 @@ void TypeLabels::overlay(model::Snapshot& snapshot) {
     return each.second.label != snapshot.policy.gpuTypeLabel || snapshot.now - each.second.since >= kKeep;
   });
   for (auto& [name, lost] : lost_) {
-    const auto& nodes = snapshot.nodes.items();
-    const auto at =
-        std::lower_bound(nodes.begin(), nodes.end(), name,
-                         [](const auto& node, const auto& wanted) { return node->name < wanted; });
-    if (at == nodes.end() || (*at)->name != name) continue;
-    if (lost.from != *at) {
-      lost.from = *at;
-      lost.to = withLabel(**at, lost.label, lost.value);
+    const std::size_t at = snapshot.nodes.positionOf(name);
+    if (at == snapshot.nodes.size()) continue;
+    const auto& node = snapshot.nodes[at];
+    if (lost.from != node) {
+      lost.from = node;
+      lost.to = withLabel(*node, lost.label, lost.value);
     }
-    snapshot.nodes.edit()[static_cast<std::size_t>(at - nodes.begin())] = lost.to;
+    snapshot.nodes.edit()[at] = lost.to;
   }
 }
 

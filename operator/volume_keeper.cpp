@@ -87,16 +87,15 @@ void VolumeKeeper::overlay(model::Snapshot& snapshot) {
 
 void VolumeKeeper::overlayJobs(model::Snapshot& snapshot, const model::Volumes& volumes, bool changed) {
   for (const model::ObjectKey& key : jobs_) {
-    const auto& jobs = snapshot.jobs.items();
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
-                                     [](const auto& job, const auto& wanted) { return job->key < wanted; });
-    if (at == jobs.end() || (*at)->key != key) continue;
+    const std::size_t at = snapshot.jobs.positionOf(key);
+    if (at == snapshot.jobs.size()) continue;
+    const auto& job = snapshot.jobs[at];
     Tied& known = tied_[key];
-    if (known.from != *at || changed) {
-      auto now = core::withVolumes(*at, volumes, lastLevel_);
-      if (known.from != *at || !alike(*known.to, *now)) known = {*at, std::move(now)};
+    if (known.from != job || changed) {
+      auto now = core::withVolumes(job, volumes, lastLevel_);
+      if (known.from != job || !alike(*known.to, *now)) known = {job, std::move(now)};
     }
-    snapshot.jobs.edit()[static_cast<std::size_t>(at - jobs.begin())] = known.to;
+    snapshot.jobs.edit()[at] = known.to;
   }
 }
 

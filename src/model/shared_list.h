@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -32,6 +33,21 @@ class SharedList {
   [[nodiscard]] const Pointer& front() const { return items().front(); }
   [[nodiscard]] const Pointer& back() const { return items().back(); }
 
+  // The item of this key, or of this name where items have no key, in a list that is sorted by it; null if
+  // there is none.
+  template <typename Key>
+  [[nodiscard]] const T* find(const Key& key) const {
+    const std::size_t at = positionOf(key);
+    return at == size() ? nullptr : items()[at].get();
+  }
+  // Its position; size() if there is none.
+  template <typename Key>
+  [[nodiscard]] std::size_t positionOf(const Key& key) const {
+    const auto at = std::lower_bound(
+        begin(), end(), key, [](const Pointer& item, const Key& wanted) { return keyOf(*item) < wanted; });
+    return at == end() || keyOf(**at) != key ? size() : static_cast<std::size_t>(at - begin());
+  }
+
   // Valid until the list is copied.
   [[nodiscard]] Items& edit() {
     if (!items_) items_ = std::make_shared<Items>();
@@ -48,6 +64,14 @@ class SharedList {
   }
 
  private:
+  [[nodiscard]] static const auto& keyOf(const T& item) {
+    if constexpr (requires { item.key; }) {
+      return item.key;
+    } else {
+      return item.name;
+    }
+  }
+
   std::shared_ptr<Items> items_;
 };
 

@@ -25,12 +25,8 @@ const model::Pod* podOfFormerJob(const model::Job& job, const model::SharedList<
   const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
                                  [&](const model::Role& each) { return model::gangMembers(job, each) == 1; });
   if (role == job.spec.roles.end()) return nullptr;
-  const model::ObjectKey key{job.key.ns, model::podName(job.key.name, role->name, 0)};
-  const auto& pods = all.items();
-  const auto at = std::lower_bound(pods.begin(), pods.end(), key,
-                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
-  const bool found = at != pods.end() && (*at)->key == key;
-  return found && isOfFormerJob(**at, job) ? at->get() : nullptr;
+  const model::Pod* pod = all.find(model::ObjectKey{job.key.ns, model::podName(job.key.name, role->name, 0)});
+  return pod != nullptr && isOfFormerJob(*pod, job) ? pod : nullptr;
 }
 
 }  // namespace

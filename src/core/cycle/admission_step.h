@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/cycle/job_decisions.h"
-#include "core/cycle/schedule.h"
+#include "core/schedule/schedule.h"
 
 namespace trainyard::core {
 

@@ -1,7 +1,5 @@
 #include "core/cycle/cycle_context.h"
 
-#include <algorithm>
-
 namespace trainyard::core {
 
 CycleContext::CycleContext(const CycleInput& of, CycleCache& previous)
@@ -32,9 +30,8 @@ const LifeSign* CycleContext::lifeOf(const model::Job& job) const {
 
 const std::shared_ptr<const model::Job>* CycleContext::find(const model::ObjectKey& job) const {
   const auto& jobs = input.snapshot.jobs;
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), job,
-                                   [](const auto& each, const auto& key) { return each->key < key; });
-  return at != jobs.end() && (*at)->key == job ? &*at : nullptr;
+  const std::size_t at = jobs.positionOf(job);
+  return at == jobs.size() ? nullptr : &jobs[at];
 }
 
 void CycleContext::settle(std::size_t position, std::optional<base::WallTime> until) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/cycle/job_decisions.h"
-#include "core/cycle/schedule.h"
+#include "core/schedule/schedule.h"
 
 namespace trainyard::core {
 

@@ -6,7 +6,7 @@
 
 #include "core/cycle/claims_under_way.h"
 #include "core/cycle/job_decisions.h"
-#include "core/cycle/schedule.h"
+#include "core/schedule/schedule.h"
 
 namespace trainyard::core {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/cycle/job_decisions.h"
-#include "core/cycle/schedule.h"
 #include "core/cycle/size_step.h"
+#include "core/schedule/schedule.h"
 
 namespace trainyard::core {
 

@@ -413,9 +413,7 @@ class Resizes {
     if (!places || in_.wanted(job, places->assignments)) return std::nullopt;
     const QueueTree::Index queue = in_.queues.queueOf(job);
     const Amounts held = heldBy(in_.queues.capacity(), job, places->assignments);
-    const bool beyond =
-        beyondLimit(in_.queues, queue, held) || beyondLimitWithLeaving(in_.queues, queue, held);
-    return beyond ? std::nullopt : std::move(places);
+    return exceededQuota(in_.queues, queue, held, true) ? std::nullopt : std::move(places);
   }
 
   void grow(const JobPtr& job, Placement places) {

@@ -227,9 +227,7 @@ class UserScale {
     const QueueTree& tree = request_.queues;
     const QueueTree::Index queue = tree.queueOf(job);
     const Amounts held = heldBy(tree.capacity(), job, placement->assignments);
-    auto beyond = beyondLimit(tree, queue, held);
-    if (!beyond) beyond = beyondLimitWithLeaving(tree, queue, held);
-    if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(tree, queue, held);
+    const auto beyond = exceededQuota(tree, queue, held, model::chargedPreemptible(job));
     if (!beyond) {
       const model::ObjectKey* kept = request_.reservedFor(job, priorities_.of(job), placement->assignments);
       if (kept == nullptr) return placement;

@@ -168,11 +168,7 @@ class StartForecast {
     expected_.emplace(start.job->key, std::move(expectation));
   }
 
-  const Job& jobOf(const model::ObjectKey& key) const {
-    const auto& jobs = world().jobs;
-    return **std::lower_bound(jobs.begin(), jobs.end(), key,
-                              [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
-  }
+  const Job& jobOf(const model::ObjectKey& key) const { return *world().jobs.find(key); }
 
   void dropPods(const std::set<model::Uid>& owners) {
     std::erase_if(cycle_.world().pods.edit(),

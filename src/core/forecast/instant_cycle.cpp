@@ -42,24 +42,19 @@ void serve(Job& job, base::WallTime now) {
   service.updatedAt = now;
 }
 
-auto positionOf(const model::SharedList<Job>::Items& jobs, const model::ObjectKey& key) {
-  return std::lower_bound(jobs.begin(), jobs.end(), key,
-                          [](const JobPtr& job, const auto& wanted) { return job->key < wanted; });
-}
-
 }  // namespace
 
 void InstantCycle::add(Job job) {
   setScheduledPlaced(job, false, snapshot_.now);
   job.status.observedGeneration = job.generation;
   auto& jobs = snapshot_.jobs.edit();
-  const auto at = positionOf(jobs, job.key);
+  const auto at = std::lower_bound(jobs.begin(), jobs.end(), job.key,
+                                   [](const JobPtr& each, const auto& key) { return each->key < key; });
   jobs.insert(at, std::make_shared<const Job>(std::move(job)));
 }
 
 void InstantCycle::change(const model::ObjectKey& key, const std::function<void(Job&)>& change) {
-  auto& jobs = snapshot_.jobs.edit();
-  JobPtr& at = jobs[static_cast<std::size_t>(positionOf(jobs, key) - jobs.cbegin())];
+  JobPtr& at = snapshot_.jobs.edit()[snapshot_.jobs.positionOf(key)];
   auto changed = std::make_shared<Job>(*at);
   change(*changed);
   at = std::move(changed);
@@ -73,7 +68,7 @@ InstantCycle::JobPtr InstantCycle::end(const model::ObjectKey& key) {
     setHolds(job, conditions::kSucceeded, true, snapshot_.now);
   });
   auto& jobs = snapshot_.jobs.edit();
-  const auto at = jobs.begin() + (positionOf(jobs, key) - jobs.cbegin());
+  const auto at = jobs.begin() + static_cast<std::ptrdiff_t>(snapshot_.jobs.positionOf(key));
   JobPtr ended = std::move(*at);
   jobs.erase(at);
   return ended;

@@ -217,11 +217,8 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
   const model::Pod* pod = findVictim(*context.pods, victim);
   if (pod == nullptr) return placeOf(victim, *context.pods, *context.jobs).gang;
   if (!pod->member) return nullptr;
-  const model::ObjectKey key{victim.pod.ns, pod->member->jobName};
-  const auto at = std::lower_bound(context.jobs->begin(), context.jobs->end(), key,
-                                   [](const auto& gang, const auto& wanted) { return gang->key < wanted; });
-  return at != context.jobs->end() && (*at)->key == key && (*at)->uid == pod->controllerUid ? at->get()
-                                                                                            : nullptr;
+  const Job* gang = context.jobs->find(model::ObjectKey{victim.pod.ns, pod->member->jobName});
+  return gang != nullptr && gang->uid == pod->controllerUid ? gang : nullptr;
 }
 
 // Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
@@ -285,11 +282,9 @@ std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
 // Whether the pod leaves because its gang shrinks: it is notified and has time; its own gang deletes it.
 bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
   if (!pod.member) return false;
-  const model::ObjectKey key{pod.key.ns, pod.member->jobName};
-  const auto at = std::lower_bound(jobs.begin(), jobs.end(), key,
-                                   [](const auto& job, const auto& wanted) { return job->key < wanted; });
-  if (at == jobs.end() || (*at)->uid != pod.controllerUid) return false;
-  const auto& proposal = (*at)->status.gang.proposal;
+  const Job* gang = jobs.find(model::ObjectKey{pod.key.ns, pod.member->jobName});
+  if (gang == nullptr || gang->uid != pod.controllerUid) return false;
+  const auto& proposal = gang->status.gang.proposal;
   return proposal && proposal->kind == model::ProposalKind::kShrink &&
          proposal->removes(pod.member->role, pod.member->index);
 }

@@ -82,11 +82,7 @@ std::optional<Excess> beyondQuota(const Job& job, const std::vector<model::Assig
   Amounts more = heldBy(queues.capacity(), job, assignments);
   const Amounts less = heldBy(queues.capacity(), job, replaced);
   for (std::size_t d = 0; d < more.size(); ++d) more[d] = std::max<std::int64_t>(more[d] - less[d], 0);
-  const QueueTree::Index queue = queues.queueOf(job);
-  auto beyond = beyondLimit(queues, queue, more);
-  if (!beyond) beyond = beyondLimitWithLeaving(queues, queue, more);
-  if (!beyond && !model::chargedPreemptible(job)) beyond = beyondNonPreemptible(queues, queue, more);
-  return beyond;
+  return exceededQuota(queues, queues.queueOf(job), more, model::chargedPreemptible(job));
 }
 
 std::optional<Placement> findPlacementFor(const Job& job, const std::vector<Member>& members,

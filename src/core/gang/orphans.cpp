@@ -23,12 +23,8 @@ std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
     if (!pod->member || !pod->controllerUid.empty() || pod->terminating || pod->finished()) continue;
     const model::MemberLabels& member = *pod->member;
     if (pod->key.name != model::podName(member.jobName, member.role, member.index)) continue;
-    const model::ObjectKey key{pod->key.ns, member.jobName};
-    const auto job =
-        std::lower_bound(snapshot.jobs.begin(), snapshot.jobs.end(), key,
-                         [](const auto& each, const auto& wanted) { return each->key < wanted; });
-    const bool exists = job != snapshot.jobs.end() && (*job)->key == key;
-    if (exists && model::managedByOther(**job)) continue;
+    const model::Job* job = snapshot.jobs.find(model::ObjectKey{pod->key.ns, member.jobName});
+    if (job != nullptr && model::managedByOther(*job)) continue;
     disowned.push_back({pod->key, pod->uid});
   }
   return disowned;

@@ -28,10 +28,8 @@ bool takesAway(const Proposal& proposal, const std::string& role, int index) {
 // False if the member has succeeded, or if another pod has its name.
 bool isMissed(const Job& gang, const std::string& role, int index, const model::Victim& victim,
               const model::SharedList<model::Pod>& pods) {
-  const auto pod = std::lower_bound(pods.begin(), pods.end(), victim.pod,
-                                    [](const auto& each, const auto& key) { return each->key < key; });
-  const bool there = pod != pods.end() && (*pod)->key == victim.pod;
-  if (there && ((*pod)->uid != victim.uid || (*pod)->phase == model::PodPhase::kSucceeded)) return false;
+  const model::Pod* pod = pods.find(victim.pod);
+  if (pod != nullptr && (pod->uid != victim.uid || pod->phase == model::PodPhase::kSucceeded)) return false;
   return !gang.status.gang.placed->hasSucceeded(role, index);
 }
 

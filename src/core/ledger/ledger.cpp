@@ -188,11 +188,7 @@ void Ledger::addUpChanged() {
   changed_.clear();
 }
 
-const Pod* Ledger::findPod(const model::ObjectKey& key) const {
-  const auto at = std::lower_bound(podList_.begin(), podList_.end(), key,
-                                   [](const auto& pod, const auto& wanted) { return pod->key < wanted; });
-  return at == podList_.end() || (*at)->key != key ? nullptr : at->get();
-}
+const Pod* Ledger::findPod(const model::ObjectKey& key) const { return podList_.find(key); }
 
 const Ledger::Owner* Ledger::findOwner(const model::Uid& uid) const {
   const auto found = owners_.find(uid);

@@ -21,9 +21,8 @@ bool hasOwner(const Pod& pod) { return pod.controllerKind == model::names::kTrai
 }  // namespace
 
 const model::Pod* findVictim(const model::SharedList<model::Pod>& pods, const model::Victim& victim) {
-  const auto pod = std::lower_bound(pods.begin(), pods.end(), victim.pod,
-                                    [](const auto& each, const auto& key) { return each->key < key; });
-  return pod != pods.end() && (*pod)->key == victim.pod && (*pod)->uid == victim.uid ? pod->get() : nullptr;
+  const model::Pod* pod = pods.find(victim.pod);
+  return pod != nullptr && pod->uid == victim.uid ? pod : nullptr;
 }
 
 const PodGroups::Changes& PodGroups::follow(const model::SharedList<Pod>& pods) {

@@ -21,26 +21,9 @@ using model::Volume;
 using model::VolumeClaim;
 using Terms = std::vector<NodeSelectorTerm>;
 
-template <typename T, typename Key, typename KeyOf>
-const T* findIn(const model::SharedList<T>& list, const Key& key, KeyOf keyOf) {
-  const auto at = std::lower_bound(list.begin(), list.end(), key, [&](const auto& each, const Key& wanted) {
-    return keyOf(*each) < wanted;
-  });
-  return at == list.end() || keyOf(**at) != key ? nullptr : at->get();
-}
-
-template <typename T>
-const T* findNamed(const model::SharedList<T>& list, const std::string& name) {
-  return findIn(list, name, [](const T& each) -> const std::string& { return each.name; });
-}
-
-const VolumeClaim* findClaim(const model::Volumes& volumes, const model::ObjectKey& key) {
-  return findIn(volumes.claims, key, [](const VolumeClaim& each) -> const auto& { return each.key; });
-}
-
 // Returns the class of an ephemeral volume; nullptr if it names none or a class that does not exist.
 const StorageClass* classOf(const EphemeralVolume& volume, const model::Volumes& volumes) {
-  if (volume.storageClass) return findNamed(volumes.classes, *volume.storageClass);
+  if (volume.storageClass) return volumes.classes.find(*volume.storageClass);
   const auto found = std::find_if(volumes.classes.begin(), volumes.classes.end(),
                                   [](const auto& each) { return each->isDefault; });
   return found == volumes.classes.end() ? nullptr : found->get();
@@ -162,14 +145,14 @@ class Ties {
 
   // Adds where the claim's volume is reachable; returns why no pod with it can run, empty if one can.
   std::string readClaim(const std::string& name, model::PodShape& shape) {
-    const VolumeClaim* claim = findClaim(volumes_, {tied_.key.ns, name});
+    const VolumeClaim* claim = volumes_.claims.find(model::ObjectKey{tied_.key.ns, name});
     if (claim == nullptr) return "does not exist";
     if (claim->deleting) return "is being deleted";
     if (claim->modes.oncePod) {
       if (std::string why = whyNotAlone(*claim); !why.empty()) return why;
     }
     if (!claim->bound) return readUnbound(*claim, shape);
-    const Volume* volume = findNamed(volumes_.volumes, claim->volume);
+    const Volume* volume = volumes_.volumes.find(claim->volume);
     if (volume == nullptr) return fmt::format("is bound to volume {}, which does not exist", claim->volume);
     if (volume->affinity) shape.volumeAffinity.push_back(*volume->affinity);
     if (volume->modes.oneNode() && attaches(*volume)) keepTogether(*claim, shape);
@@ -179,7 +162,7 @@ class Ties {
   std::string readUnbound(const VolumeClaim& claim, model::PodShape& shape) {
     if (!claim.volume.empty()) return fmt::format("is not bound to its volume {} yet", claim.volume);
     if (claim.storageClass.empty()) return "is not bound yet, and names no storage class";
-    const StorageClass* storageClass = findNamed(volumes_.classes, claim.storageClass);
+    const StorageClass* storageClass = volumes_.classes.find(claim.storageClass);
     if (storageClass == nullptr)
       return fmt::format("is not bound, and there is no storage class {}", claim.storageClass);
     if (!storageClass->waitsForConsumer)
@@ -257,7 +240,7 @@ class Ties {
   }
 
   [[nodiscard]] bool attaches(const std::string& driverName) const {
-    const model::CsiDriver* driver = findNamed(volumes_.drivers, driverName);
+    const model::CsiDriver* driver = volumes_.drivers.find(driverName);
     return driver == nullptr || driver->attaches;
   }
   [[nodiscard]] bool attaches(const Volume& volume) const {
@@ -275,13 +258,13 @@ class Ties {
   // --- limits of CSI drivers
 
   [[nodiscard]] std::string driverOf(const model::ObjectKey& key) const {
-    const VolumeClaim* claim = findClaim(volumes_, key);
+    const VolumeClaim* claim = volumes_.claims.find(key);
     if (claim == nullptr) return {};
     if (claim->bound) {
-      const Volume* volume = findNamed(volumes_.volumes, claim->volume);
+      const Volume* volume = volumes_.volumes.find(claim->volume);
       return volume == nullptr ? std::string() : volume->driver;
     }
-    const StorageClass* storageClass = findNamed(volumes_.classes, claim->storageClass);
+    const StorageClass* storageClass = volumes_.classes.find(claim->storageClass);
     return storageClass == nullptr ? std::string() : storageClass->provisioner;
   }
 

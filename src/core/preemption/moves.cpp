@@ -159,12 +159,7 @@ class Search {
     return set;
   }
 
-  [[nodiscard]] std::size_t positionOf(const Job& job) const {
-    const auto& jobs = in_.snapshot.jobs;
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), job.key,
-                                     [](const auto& each, const auto& key) { return each->key < key; });
-    return static_cast<std::size_t>(at - jobs.begin());
-  }
+  [[nodiscard]] std::size_t positionOf(const Job& job) const { return in_.snapshot.jobs.positionOf(job.key); }
 
   // As close together as a gang that has just been created.
   std::optional<Placement> placeAgain(const Movable& moved, const Set& set, const Placement& claimed) {
@@ -210,9 +205,7 @@ class Search {
       tree.charge(changes[charged].queue, changes[charged].after, false);
     }
     const auto wanted = heldBy(tree.capacity(), *preemptor_.job, arranged.placement.assignments);
-    allowed = allowed && !beyondLimit(tree, preemptor_.queue, wanted) &&
-              !beyondLimitWithLeaving(tree, preemptor_.queue, wanted) &&
-              (preemptor_.job->spec.preemptible || !beyondNonPreemptible(tree, preemptor_.queue, wanted));
+    allowed = allowed && !exceededQuota(tree, preemptor_.queue, wanted, preemptor_.job->spec.preemptible);
     for (std::size_t i = 0; i < charged; ++i) tree.discharge(changes[i].queue, changes[i].after, false);
     for (const Held& each : changes) tree.charge(each.queue, each.before, false);
     return allowed;

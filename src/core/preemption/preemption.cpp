@@ -233,8 +233,7 @@ bool Preemption::quotaAllows(const Preemptor& preemptor, const Placement* placem
       placement != nullptr && tree_.capacity().dependsOnNodes(preemptor.job->spec.preemptible);
   const Amounts wanted =
       byNodes ? heldBy(tree_.capacity(), *preemptor.job, placement->assignments) : preemptor.demand;
-  return !beyondLimit(tree_, preemptor.queue, wanted) &&
-         (preemptor.job->spec.preemptible || !beyondNonPreemptible(tree_, preemptor.queue, wanted));
+  return !exceededQuota(tree_, preemptor.queue, wanted, preemptor.job->spec.preemptible, Leaving::kIgnored);
 }
 
 // Leaves out nodes of a GPU type that the queue may not use more of. For a job that cannot be preempted, the
@@ -243,9 +242,8 @@ std::optional<Placement> Preemption::placeInQuota(const Preemptor& preemptor, st
   AvoidedNodes avoid;
   while (auto placement = placer_.tryClaim(*preemptor.job, widest, avoid)) {
     const Amounts held = heldBy(tree_.capacity(), *preemptor.job, placement->assignments);
-    auto beyond = beyondLimit(tree_, preemptor.queue, held);
-    if (!beyond && !preemptor.job->spec.preemptible)
-      beyond = beyondNonPreemptible(tree_, preemptor.queue, held);
+    const auto beyond =
+        exceededQuota(tree_, preemptor.queue, held, preemptor.job->spec.preemptible, Leaving::kIgnored);
     if (!beyond) return placement;
     if (!avoid.add(tree_.capacity(), beyond->dimension)) return std::nullopt;
   }

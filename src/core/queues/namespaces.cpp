@@ -7,24 +7,6 @@
 
 namespace trainyard::core {
 
-namespace {
-
-const model::Namespace* findNamespace(const std::string& ns, const model::Snapshot& snapshot) {
-  const auto found =
-      std::lower_bound(snapshot.namespaces.begin(), snapshot.namespaces.end(), ns,
-                       [](const auto& each, const std::string& name) { return each->name < name; });
-  return found == snapshot.namespaces.end() || (*found)->name != ns ? nullptr : found->get();
-}
-
-const model::Queue* findQueue(const model::QueueName& name, const model::Snapshot& snapshot) {
-  const auto found =
-      std::lower_bound(snapshot.queues.begin(), snapshot.queues.end(), name,
-                       [](const auto& each, const auto& wanted) { return each->name < wanted; });
-  return found == snapshot.queues.end() || (*found)->name != name ? nullptr : found->get();
-}
-
-}  // namespace
-
 const std::string* defaultQueueOf(const model::Namespace& space) {
   const std::string* named = space.labels.find(model::names::kDefaultQueueLabel);
   return named == nullptr || named->empty() ? nullptr : named;
@@ -47,7 +29,7 @@ std::vector<model::QueueName> ancestorsOf(const model::QueueName& queue, const m
 
 model::QueueName requestedQueue(const model::Job& job, const model::Snapshot& snapshot) {
   if (job.spec.queue.str() != model::names::kDefaultQueue) return job.spec.queue;
-  const model::Namespace* space = findNamespace(job.key.ns, snapshot);
+  const model::Namespace* space = snapshot.namespaces.find(job.key.ns);
   const std::string* named = space == nullptr ? nullptr : defaultQueueOf(*space);
   return named == nullptr ? job.spec.queue : model::QueueName(*named);
 }
@@ -55,14 +37,14 @@ model::QueueName requestedQueue(const model::Job& job, const model::Snapshot& sn
 bool namespaceAllowed(const model::Queue& queue, const std::string& ns, const model::Snapshot& snapshot) {
   const auto& requirements = queue.namespaceSelector.requirements;
   if (requirements.empty()) return true;
-  const model::Namespace* space = findNamespace(ns, snapshot);
+  const model::Namespace* space = snapshot.namespaces.find(ns);
   if (space == nullptr) return false;
   return std::all_of(requirements.begin(), requirements.end(),
                      [&](const auto& requirement) { return labelsMeet(requirement, space->labels); });
 }
 
 bool queueOpenTo(const model::QueueName& queue, const std::string& ns, const model::Snapshot& snapshot) {
-  const model::Queue* at = findQueue(queue, snapshot);
+  const model::Queue* at = snapshot.queues.find(queue);
   // A chain of parents may be a cycle.
   for (std::size_t steps = snapshot.queues.size(); at != nullptr && steps > 0; --steps) {
     if (!namespaceAllowed(*at, ns, snapshot)) return false;

@@ -78,6 +78,14 @@ bool commitsTooMuch(const QueueTree& tree, Index queue, std::size_t d, const Amo
 
 }  // namespace
 
+std::optional<Excess> exceededQuota(const QueueTree& tree, Index queue, const Amounts& more, bool preemptible,
+                                    Leaving leaving) {
+  auto beyond = beyondLimit(tree, queue, more);
+  if (!beyond && leaving == Leaving::kCounts) beyond = beyondLimitWithLeaving(tree, queue, more);
+  if (!beyond && !preemptible) beyond = beyondNonPreemptible(tree, queue, more);
+  return beyond;
+}
+
 std::optional<Excess> beyondLimit(const QueueTree& tree, Index queue, const Amounts& more) {
   const auto& path = tree.node(queue).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
@@ -124,9 +132,9 @@ std::optional<Excess> beyondNonPreemptible(const QueueTree& tree, Index queue, c
     for (const Index at : tree.node(queue).path) {
       const std::int64_t usage = tree.node(at).usage[d];
       const std::int64_t guaranteed = guaranteedOf(tree, at, d);
-      if (base::saturatingAdd(usage, more[d]) > guaranteed) return Excess{at, d, usage, guaranteed};
+      if (base::saturatingAdd(usage, more[d]) > guaranteed) return Excess{at, d, usage, guaranteed, 0, true};
     }
-    return Excess{queue, d, tree.node(queue).nonPreemptible[d], ownGuaranteeOf(tree, queue, d)};
+    return Excess{queue, d, tree.node(queue).nonPreemptible[d], ownGuaranteeOf(tree, queue, d), 0, true};
   }
   return std::nullopt;
 }

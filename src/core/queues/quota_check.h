@@ -16,7 +16,16 @@ struct Excess {
   std::int64_t has = 0;
   std::int64_t bound = 0;
   std::int64_t leaving = 0;  // of `has`
+  bool isGuarantee = false;  // `bound` is no limit: what cannot be preempted leaves the rest to guarantees
 };
+
+// Whether what terminates already still counts against limits.
+enum class Leaving { kCounts, kIgnored };
+
+// Why quotas do not admit this much more now, by the first of the rules below; nothing if they admit it.
+[[nodiscard]] std::optional<Excess> exceededQuota(const QueueTree& tree, QueueTree::Index queue,
+                                                  const Amounts& more, bool preemptible,
+                                                  Leaving leaving = Leaving::kCounts);
 
 // The first limit, from the queue upwards, that this much more would exceed.
 [[nodiscard]] std::optional<Excess> beyondLimit(const QueueTree& tree, QueueTree::Index queue,

@@ -107,12 +107,12 @@ void PlacementStep::reserve(const PendingJob& pendingJob, const GangShape& shape
                             const QuotaPlacement& found) {
   if (!in_.snapshot.policy.backfill.enabled) return;
   if (!found.exhausted) return book_.reserveIfAllowed(pendingJob, shape);
-  if (!found.isShareExhausted) book_.reserveBelowLimit(pendingJob, *found.exhausted);
+  if (!found.exhausted->isGuarantee) book_.reserveBelowLimit(pendingJob, *found.exhausted);
 }
 
 std::shared_ptr<const model::Pending> PlacementStep::pendingOf(const PendingJob& pendingJob,
                                                                const QuotaPlacement& found) {
-  if (found.isShareExhausted) return explainer_.limits().guaranteeReached(*found.exhausted);
+  if (found.exhausted->isGuarantee) return explainer_.limits().guaranteeReached(*found.exhausted);
   if (!found.keptFor)
     return explainer_.limits().limitReached(pendingJob, *found.exhausted, startDemandOf(in_, pendingJob));
   const LimitHold* hold = book_.limitHolds().find(*found.keptFor);

@@ -24,21 +24,18 @@ QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Jo
   PlaceRequest request = in_.placer.request(job, widest);
   while (placement) {
     const Amounts held = heldBy(in_.tree.capacity(), job, placement->assignments);
-    auto beyond = beyondLimit(in_.tree, pendingJob.queue, held);
-    if (beyond) result.keptFor = nullptr;
-    if (!beyond) beyond = beyondLimitWithLeaving(in_.tree, pendingJob.queue, held);
+    auto beyond = exceededQuota(in_.tree, pendingJob.queue, held, job.spec.preemptible);
+    std::shared_ptr<const model::Job> keptFor;
     if (!beyond) {
-      if (auto kept = book_.limitHolds().keptFrom(pendingJob, held)) {
-        beyond = kept->beyond;
-        result.keptFor = std::move(kept->holder);
-      }
+      auto kept = book_.limitHolds().keptFrom(pendingJob, held);
+      if (!kept) return {.placement = std::move(placement)};
+      beyond = kept->beyond;
+      keptFor = std::move(kept->holder);
     }
-    if (!beyond && !job.spec.preemptible) {
-      beyond = beyondNonPreemptible(in_.tree, pendingJob.queue, held);
-      result.isShareExhausted = result.isShareExhausted || (beyond && !result.exhausted);
+    if (!result.exhausted) {
+      result.exhausted = beyond;
+      result.keptFor = std::move(keptFor);
     }
-    if (!beyond) return {.placement = std::move(placement)};
-    if (!result.exhausted) result.exhausted = beyond;
     if (!request.beyondQuota.add(in_.tree.capacity(), beyond->dimension)) return result;
     placement = in_.placer.tryPlace(request);
   }
@@ -48,10 +45,8 @@ QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Jo
 bool QuotaPlacer::isAdmitted(const PendingJob& pendingJob, const model::Job& job,
                              const Placement& placement) {
   const Amounts held = heldBy(in_.tree.capacity(), job, placement.assignments);
-  const bool isBeyond = beyondLimit(in_.tree, pendingJob.queue, held) ||
-                        beyondLimitWithLeaving(in_.tree, pendingJob.queue, held) ||
-                        (!job.spec.preemptible && beyondNonPreemptible(in_.tree, pendingJob.queue, held));
-  return !isBeyond && !book_.limitHolds().keptFrom(pendingJob, held);
+  return !exceededQuota(in_.tree, pendingJob.queue, held, job.spec.preemptible) &&
+         !book_.limitHolds().keptFrom(pendingJob, held);
 }
 
 std::optional<Placement> QuotaPlacer::placeWith(const PendingJob& pendingJob, int members, std::size_t widest,

@@ -17,8 +17,6 @@ struct QuotaPlacement {
   std::optional<Placement> placement = std::nullopt;
   // If quota is why there is no placement: the first one that was exceeded.
   std::optional<Excess> exhausted = std::nullopt;
-  // `exhausted` is the guarantee that bounds jobs that cannot be preempted, not a limit.
-  bool isShareExhausted = false;
   // The pending job that quota below that limit is kept for, if that is why.
   std::shared_ptr<const model::Job> keptFor = nullptr;
 };

@@ -239,10 +239,8 @@ class Engine {
     State& state = states_[job];
     std::map<model::NodeName, int> nodes;
     const auto& jobs = cycle_.snapshot().jobs;
-    const auto at = std::lower_bound(jobs.begin(), jobs.end(), state.key,
-                                     [](const auto& each, const auto& key) { return each->key < key; });
     state.members = 0;
-    for (const model::Assignment& place : (*at)->status.gang.placed->assignments) {
+    for (const model::Assignment& place : jobs.find(state.key)->status.gang.placed->assignments) {
       const int count = static_cast<int>(place.indices.size());
       nodes[place.node] += count;
       state.members += count;
