@@ -26,7 +26,7 @@ bool GangClaims::wouldFitWider(const PendingJob& pendingJob, const GangShape& sh
 }
 
 bool GangClaims::mayClaim(const PendingJob& pendingJob, const GangShape& shape) {
-  return !pendingJob.waiting->silent && in_.preemption.anyRunning() && !wouldFitWider(pendingJob, shape);
+  return !pendingJob.waiting->silent && in_.preemption.gangs().any() && !wouldFitWider(pendingJob, shape);
 }
 
 Preemptor GangClaims::preemptorAt(const PendingJob& pendingJob, const model::Job& sized) {
@@ -36,39 +36,37 @@ Preemptor GangClaims::preemptorAt(const PendingJob& pendingJob, const model::Job
   return preemptor;
 }
 
-bool GangClaims::claim(const PendingJob& pendingJob, const GangShape& shape) {
-  if (!mayClaim(pendingJob, shape)) return false;
+GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangShape& shape) {
+  if (!mayClaim(pendingJob, shape)) return {};
   const auto minimum = minimumOf(*pendingJob.waiting->job, in_.snapshot.policy);
   const Preemptor preemptor = minimum ? preemptorAt(pendingJob, *minimum) : preemptorOf(in_, pendingJob);
   const auto again = claimsAgainFrom(*preemptor.job);
   if (again && in_.snapshot.now < *again) in_.wakeAt(again);
   // Equivalent jobs get the same answer, except holders of reservations and jobs with a failed claim. With
   // time slicing, one of two equivalent jobs may have its time slice before the other.
-  const bool hasEquivalents = !preemptor.isHolder && !again &&
-                              !(allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.anyTimeSliced());
+  const bool hasEquivalents =
+      !preemptor.isHolder && !again &&
+      !(allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced());
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
-  if (hasEquivalents && in_.failed.hasClaim(key)) return false;
-  auto claim = search(pendingJob, preemptor, shape.relaxation.widest);
-  if (!claim) {
-    if (hasEquivalents) in_.failed.addClaim(key);
-    return false;
-  }
-  return carryOutUnlessReserved(pendingJob, std::move(*claim));
+  if (hasEquivalents && in_.failed.hasClaim(key)) return {};
+  ClaimAnswer answer = search(pendingJob, preemptor, shape.relaxation.widest);
+  if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
+  if (hasEquivalents) in_.failed.addClaim(key);
+  return {.hadNoCandidate = answer.hadNoCandidate};
 }
 
 // A job within its queue's guarantee also counts on members that terminate already, but only if that helps:
 // not if there are victims without them, nor if it only needs to wait for them.
-std::optional<Claim> GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor,
-                                        std::size_t widest) {
-  auto claim = in_.preemption.claim(preemptor, widest);
-  if (claim || in_.placer.budget().exhausted()) return claim;
-  if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return std::nullopt;
+ClaimAnswer GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor, std::size_t widest) {
+  ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
+  if (answer.claim || answer.waitsForTerminating || in_.placer.budget().exhausted()) return answer;
+  if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return answer;
   if (!strays_) strays_ = leavingStrays(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
-  if (strays_->empty()) return std::nullopt;
+  if (strays_->empty()) return answer;
   const NodeAmounts leaving = amountsOf(*strays_);
   WhatIf gone(in_.ledger);
   gone.release(leaving);
-  if (placer_.placeSized(pendingJob, *preemptor.job, widest).placement) return std::nullopt;
+  if (placer_.placeSized(pendingJob, *preemptor.job, widest).placement) return answer;
   return in_.preemption.claim(preemptor, widest);
 }
 
@@ -87,8 +85,8 @@ bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& 
   if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return false;
   if (placer_.placeWith(pendingJob, members, shape.relaxation.widest)) return false;
   const auto sized = withDesiredSize(job, members);
-  if (auto claim = search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest))
-    return carryOutUnlessReserved(pendingJob, std::move(*claim));
+  ClaimAnswer answer = search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest);
+  if (answer.claim) return carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
   in_.failed.addGuaranteedClaim(key);
   return false;
 }
@@ -195,8 +193,9 @@ void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleCon
 }
 
 void GangClaims::takeOver(const PendingJob& pendingJob, const GangShape& shape) {
-  if (!in_.preemption.anyClaiming()) return;
-  if (const auto from = in_.preemption.takeOver(preemptorOf(in_, pendingJob), shape.relaxation.widest))
+  ClaimTakeOver& claims = in_.preemption.claimsUnderWay();
+  if (!claims.any()) return;
+  if (const auto from = claims.takeOver(preemptorOf(in_, pendingJob), shape.relaxation.widest))
     in_.schedule.yields.push_back({*from, pendingJob.waiting->job->key});
 }
 

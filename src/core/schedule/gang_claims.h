@@ -17,10 +17,14 @@ class GangClaims {
   GangClaims(ScheduleContext& context, ReservationBook& book, QuotaPlacer& placer)
       : in_(context), book_(book), placer_(placer) {}
 
-  // Each returns whether the gang was started.
-  //
   // Gangs are preempted or shrink for the job, or for the minimum of an elastic gang.
-  bool claim(const PendingJob& pendingJob, const GangShape& shape);
+  struct Outcome {
+    bool isStarted = false;
+    bool hadNoCandidate = false;  // no gang could be preempted or shrunk
+  };
+  Outcome claim(const PendingJob& pendingJob, const GangShape& shape);
+  // Each of the following returns whether the gang was started.
+  //
   // An elastic gang that finds no capacity gets as many members as its queue is guaranteed, not only its
   // minimum. The gangs that borrow that quota give it up.
   bool claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
@@ -41,8 +45,8 @@ class GangClaims {
                                                   std::size_t widest);
   [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
                                                  std::pair<int, int> sizes, std::size_t widest);
-  [[nodiscard]] std::optional<Claim> search(const PendingJob& pendingJob, const Preemptor& preemptor,
-                                            std::size_t widest);
+  [[nodiscard]] ClaimAnswer search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                   std::size_t widest);
   bool carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim);
   void carryOut(const PendingJob& pendingJob, Claim claim, ScheduleContext::Conditions conditions);
 

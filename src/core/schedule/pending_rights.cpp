@@ -32,7 +32,7 @@ Preemptor preemptorOf(ScheduleContext& in, const PendingJob& pendingJob) {
           .priority = pendingJob.priority,
           .queue = pendingJob.queue,
           .demand = typedDemandOf(in, pendingJob, job),
-          .isHolder = pendingJob.pendingFacts->reservedSince || in.preemption.isHolder(job),
+          .isHolder = pendingJob.pendingFacts->reservedSince || in.preemption.gangs().isHolder(job),
           .rank = pendingJob.rank,
           .overdue = pendingJob.overdue};
 }

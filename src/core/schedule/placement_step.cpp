@@ -32,7 +32,9 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
   const bool mayClaim = !isBehind || isEntitled(in_, pendingJob);
   if (mayClaim && (claims_.claimGuaranteed(pendingJob, shape) || claims_.claimMore(pendingJob, shape)))
     return kStarted;
-  if (startSmaller(pendingJob) || (mayClaim && claims_.claim(pendingJob, shape))) return kStarted;
+  if (startSmaller(pendingJob)) return kStarted;
+  const GangClaims::Outcome claimed = mayClaim ? claims_.claim(pendingJob, shape) : GangClaims::Outcome{};
+  if (claimed.isStarted) return kStarted;
   const bool mayMove = mayClaim && book_.reservations().empty() && !found.exhausted;
   if (mayMove && claims_.moveOthers(pendingJob, shape)) return kStarted;
   if (const auto widest = worthwhileWidening(pendingJob, shape)) {
@@ -45,14 +47,14 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
     explainer_.addWait(pendingJob, pendingOf(pendingJob, found), in_.schedule);
   } else {
     explainer_.noteUnplaced(pendingJob, shape, in_.schedule);
-    noteEquivalentUnplaced(pendingJob, shape);
+    noteEquivalentUnplaced(pendingJob, shape, claimed.hadNoCandidate);
   }
   return {.isOutOfQuota = found.exhausted.has_value()};
 }
 
 bool PlacementStep::placeMinimum(const PendingJob& pendingJob, const model::Job& minimum) {
   const GangShape shape = in_.shapeOf(pendingJob);
-  if (claims_.claim(pendingJob, shape)) return true;
+  if (claims_.claim(pendingJob, shape).isStarted) return true;
   QuotaPlacement found = placer_.placeSized(pendingJob, minimum, shape.relaxation.widest);
   if (found.placement) return startOrHoldBack(pendingJob, shape, std::move(*found.placement));
   claims_.takeOver(pendingJob, shape);
@@ -130,21 +132,21 @@ std::optional<std::size_t> PlacementStep::equivalentUnplaced(const PendingJob& p
   if (shape.relaxation.next) return std::nullopt;
   const auto equal = in_.failed.unplaced(equivalenceKeyOf(pendingJob, shape));
   if (!equal) return std::nullopt;
-  const bool mayTimeSlice = allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.anyTimeSliced();
-  if (mayTimeSlice &&
-      !in_.preemption.hasNoCandidate(pendingJob.queue, pendingJob.rank, pendingJob.pendingFacts->mayPreempt))
+  const bool mayTimeSlice = allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced();
+  if (mayTimeSlice && !in_.preemption.rights().hasNoCandidate(pendingJob.queue, pendingJob.rank,
+                                                              pendingJob.pendingFacts->mayPreempt))
     return std::nullopt;
   return equal;
 }
 
 // Skips jobs with equivalent jobs that may find a placement: by time slicing, or by taking over a claim.
-void PlacementStep::noteEquivalentUnplaced(const PendingJob& pendingJob, const GangShape& shape) {
+void PlacementStep::noteEquivalentUnplaced(const PendingJob& pendingJob, const GangShape& shape,
+                                           bool hadNoCandidate) {
   if (shape.relaxation.next || !needsOnlyCapacity(pendingJob)) return;
   if (!in_.snapshot.policy.backfill.enabled || book_.reservations().empty()) return;
-  if (allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.anyTimeSliced() &&
-      !in_.preemption.lastHadNoCandidate())
+  if (allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced() && !hadNoCandidate)
     return;
-  if (in_.preemption.anyClaimingBelow(pendingJob.queue, pendingJob.priority)) return;
+  if (in_.preemption.claimsUnderWay().anyBelow(pendingJob.queue, pendingJob.priority)) return;
   in_.failed.addUnplaced(equivalenceKeyOf(pendingJob, shape), explainer_.lastUnplaced());
 }
 

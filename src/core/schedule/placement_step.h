@@ -39,7 +39,7 @@ class PlacementStep {
   // Returns whether an elastic gang was started with fewer members than desired.
   bool startSmaller(const PendingJob& pendingJob) { return elastic_.startSmaller(pendingJob); }
   bool claim(const PendingJob& pendingJob, const GangShape& shape) {
-    return claims_.claim(pendingJob, shape);
+    return claims_.claim(pendingJob, shape).isStarted;
   }
 
   // The index of an equivalent job that found nothing, by PendingExplainer::lastUnplaced(). The job finds
@@ -61,7 +61,7 @@ class PlacementStep {
   void reserve(const PendingJob& pendingJob, const GangShape& shape, const QuotaPlacement& found);
   [[nodiscard]] std::shared_ptr<const model::Pending> pendingOf(const PendingJob& pendingJob,
                                                                 const QuotaPlacement& found);
-  void noteEquivalentUnplaced(const PendingJob& pendingJob, const GangShape& shape);
+  void noteEquivalentUnplaced(const PendingJob& pendingJob, const GangShape& shape, bool hadNoCandidate);
 
   ScheduleContext& in_;
   PendingExplainer& explainer_;

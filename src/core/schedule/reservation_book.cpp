@@ -88,7 +88,7 @@ void ReservationBook::reserveBelowLimit(const PendingJob& pendingJob, const Exce
 std::optional<Ends> ReservationBook::endsFor(const PendingJob& holder) {
   const model::Job& job = *holder.waiting->job;
   const bool preempts = Priorities(in_.snapshot).mayPreempt(job) && isEntitled(in_, holder);
-  if (!preempts && !in_.preemption.isHolder(job)) return std::nullopt;
+  if (!preempts && !in_.preemption.gangs().isHolder(job)) return std::nullopt;
   const Preemptor preemptor = preemptorOf(in_, holder);
   return in_.ends.seenBy([&](const model::Job& victim) {
     if (!preempts && model::backfillCondition(victim, job) == nullptr) return std::optional<base::WallTime>();

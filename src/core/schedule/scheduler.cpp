@@ -249,7 +249,7 @@ void Scheduler::report() {
         {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
   schedule.limitHolds = limitHolds;
   if (reservations.empty() && limitHolds.empty()) in_.request.reservedSince.reset();
-  in_.wakeAt(in_.preemption.wakeAt());
+  in_.wakeAt(in_.preemption.gangs().wakeAt());
   in_.wakeAt(explainer_.wakeAt());
   schedule.queues = report_.updates(in_.snapshot, schedule);
   schedule.fairnessLossPermille = report_.fairnessLossPermille();
