@@ -80,6 +80,9 @@ bool ServiceLaws::waits(const Job& job) const {
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
                                  [&](const JobPlan& each) { return each.name == job.key.name; });
   const bool anywhere = plan != scenario_.jobs.end() && plan->wish == NodeConstraint::kNone;
+  // It would fit, and waits for a closer placement (docs/preemption.md, limits of the promises, 1).
+  const auto& pending = job.status.pending;
+  if (pending && pending->reason == model::PendingReason::kWaitingForTopology) return false;
   return anywhere && !job.finished() && !job.deleting && !job.spec.run.suspend && !gang.placed &&
          !gang.backoff && job.spec.locality.required.empty() && isOfSingleGpus(job);
 }
