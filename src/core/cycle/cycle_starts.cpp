@@ -153,6 +153,7 @@ void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
   }
   const std::chrono::seconds longest = longestGrace(gone, start.strays);
   std::move(start.strays.begin(), start.strays.end(), std::back_inserter(victims));
+  const bool claims = !victims.empty();
   StatusUpdate update;
   update.where = describePlacement(start.add.assignments, ledger_, input_.snapshot.policy.topology);
   GangRecord record = propose(*start.job, model::ProposalKind::kStart, std::move(start.add.assignments), {},
@@ -166,7 +167,8 @@ void Cycle::begin(Change& start, const std::vector<Change>& victimChanges) {
   decision.urgency = Urgency::kNow;
   recordStartSize(*start.job, record, decision.status->resize);
   warnOfCappedGrace(*start.job, decision);
-  if (gone.empty()) return startAlone(decision);
+  if (!claims) return startAlone(decision);
+  if (gone.empty()) return;
   decision.events.push_back(
       {false, "Preempting",
        fmt::format("{} to free capacity, once its own pods exist", describe(victimChanges))});

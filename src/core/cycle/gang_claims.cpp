@@ -56,19 +56,21 @@ bool GangClaims::claim(const PendingJob& pendingJob, const GangShape& shape) {
   return carryOutUnlessReserved(pendingJob, std::move(*claim));
 }
 
-// A job within its queue's guarantee also counts on members that terminate already, but only if that helps:
-// not if there are victims without them, nor if it only needs to wait for them.
+// A job within its queue's guarantee also counts on capacity that becomes free. If that suffices, its claim
+// keeps that capacity for it.
 std::optional<Claim> GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor,
                                         std::size_t widest) {
   auto claim = in_.preemption.claim(preemptor, widest);
   if (claim || in_.placer.budget().exhausted()) return claim;
   if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return std::nullopt;
-  if (!strays_) strays_ = leavingStrays(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
-  if (strays_->empty()) return std::nullopt;
-  const NodeAmounts leaving = amountsOf(*strays_);
+  if (!leaving_) leaving_.emplace(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
+  if (leaving_->empty()) return std::nullopt;
+  const NodeAmounts leaving = leaving_->amounts();
   WhatIf gone(in_.ledger);
   gone.release(leaving);
-  if (placer_.placeSized(pendingJob, *preemptor.job, widest).placement) return std::nullopt;
+  gone.take(leaving_->taken());
+  if (auto fits = placer_.placeSized(pendingJob, *preemptor.job, widest).placement)
+    return Claim{std::move(*fits), {}};
   return in_.preemption.claim(preemptor, widest);
 }
 
@@ -184,7 +186,7 @@ void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleCon
   }
   in_.failed.onPreemption();
   std::vector<model::Victim> strays;
-  if (strays_) strays = takeNeeded(*strays_, *pendingJob.waiting->job, claim, in_.ledger);
+  if (leaving_) strays = leaving_->needed(*pendingJob.waiting->job, claim, in_.ledger);
   in_.start(pendingJob, std::move(claim.placement), std::move(conditions));
   in_.schedule.changes.back().strays = std::move(strays);
   for (const Change& change : claim.releases) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/cycle/quota_placer.h"
-#include "core/preemption/leaving_strays.h"
+#include "core/preemption/leaving_capacity.h"
 #include "core/preemption/preemption.h"
 
 namespace trainyard::core {
@@ -49,7 +49,7 @@ class GangClaims {
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
-  std::optional<std::vector<Stray>> strays_;  // that no claim names yet; collected for the first that asks
+  std::optional<LeavingCapacity> leaving_;  // collected for the first that asks
 };
 
 }  // namespace trainyard::core
