@@ -80,6 +80,9 @@ bool ServiceLaws::waits(const Job& job) const {
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
                                  [&](const JobPlan& each) { return each.name == job.key.name; });
   const bool anywhere = plan != scenario_.jobs.end() && plan->wish == NodeConstraint::kNone;
+  // It would fit, and waits for a closer placement (docs/preemption.md, limits of the promises, 1).
+  const auto& pending = job.status.pending;
+  if (pending && pending->reason == model::PendingReason::kWaitingForTopology) return false;
   return anywhere && !job.finished() && !job.deleting && !job.spec.run.suspend && !gang.placed &&
          !gang.backoff && job.spec.locality.required.empty() && isOfSingleGpus(job);
 }
@@ -104,11 +107,9 @@ std::optional<base::WallTime> ServiceLaws::holdsSince(const Job& job) const {
     // The guarantee is uncertain if another job exists that an ordering may serve first.
     const bool isAlike = each->spec.queue == job.spec.queue &&
                          each->spec.priorityClassName == job.spec.priorityClassName && each->spec.preemptible;
-    if (!isAlike) return std::nullopt;
-    if (!gang.placed && !gang.proposal) {
-      if (each->created <= job.created) return std::nullopt;
-      continue;
-    }
+    // What comes first in the queue has to end before.
+    if (!isAlike || each->created <= job.created) return std::nullopt;
+    if (!gang.placed && !gang.proposal) continue;
     const auto began = beganAt(*each);
     if (!began || *began <= *pending->reservedSince) return std::nullopt;
     since = std::max(since, *began);
@@ -141,7 +142,7 @@ void ServiceLaws::look(base::WallTime now) {
       guaranteedSince_.erase(job->uid);
     }
     const base::WallTime held = keep(heldSince_, *job, asks ? holdsSince(*job) : std::nullopt);
-    if (now - held > most + kGrace + kSlack) {
+    if (now - held > most + 2 * kGrace + kSlack) {
       violated_(fmt::format("job {} has a reservation and has waited for {} ms since the last start",
                             job->key,
                             std::chrono::duration_cast<std::chrono::milliseconds>(now - held).count()));

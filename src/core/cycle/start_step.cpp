@@ -81,8 +81,9 @@ void StartStep::begin(Change& start, const std::vector<Change>& victimChanges) {
   for (const Change& each : victimChanges) {
     for (model::Victim& victim : victimsOf(each)) victims.push_back(std::move(victim));
   }
-  const std::chrono::seconds longest = longestGrace(victimChanges, start.strays);
-  std::move(start.strays.begin(), start.strays.end(), std::back_inserter(victims));
+  const std::chrono::seconds longest = longestGrace(victimChanges, start.awaited);
+  std::move(start.awaited.begin(), start.awaited.end(), std::back_inserter(victims));
+  const bool claims = !victims.empty();
   StatusUpdate update;
   update.where = describePlacement(start.add.assignments, in_.ledger, in_.input.snapshot.policy.topology);
   model::GangRecord record = propose(*start.job, model::ProposalKind::kStart,
@@ -96,7 +97,8 @@ void StartStep::begin(Change& start, const std::vector<Change>& victimChanges) {
   decision.urgency = Urgency::kNow;
   recordStartSize(*start.job, record, decision.status->resize);
   warnOfCappedGrace(*start.job, decision);
-  if (victimChanges.empty()) return startAlone(decision);
+  if (!claims) return startAlone(decision);
+  if (victimChanges.empty()) return;
   decision.events.push_back(
       {false, "Preempting",
        fmt::format("{} to free capacity, once its own pods exist", describe(victimChanges))});
@@ -138,7 +140,7 @@ void StartStep::startAlone(JobDecision& decision) const {
 
 // Returns the longest time that the victims have to end. The claim is not given up before it has passed.
 std::chrono::seconds StartStep::longestGrace(const std::vector<Change>& victimChanges,
-                                             const std::vector<model::Victim>& strays) const {
+                                             const std::vector<model::Victim>& awaited) const {
   std::chrono::seconds longest{0};
   for (const Change& each : victimChanges) {
     const model::Job& victim = *each.job;
@@ -146,7 +148,7 @@ std::chrono::seconds StartStep::longestGrace(const std::vector<Change>& victimCh
     for (const auto& pod : in_.podsOf(victim))
       longest = std::max(longest, Removal::graceOf(*pod, in_.settings));
   }
-  for (const model::Victim& each : strays) {
+  for (const model::Victim& each : awaited) {
     const model::Pod* pod = findVictim(in_.input.snapshot.pods, each);
     if (pod == nullptr || !pod->deletionTime) continue;
     const auto left = *pod->deletionTime - in_.input.snapshot.now;

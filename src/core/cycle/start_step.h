@@ -30,7 +30,7 @@ class StartStep {
   [[nodiscard]] std::vector<model::Victim> victimsOf(const Change& victimChange) const;
   void startAlone(JobDecision& decision) const;
   [[nodiscard]] std::chrono::seconds longestGrace(const std::vector<Change>& victimChanges,
-                                                  const std::vector<model::Victim>& strays) const;
+                                                  const std::vector<model::Victim>& awaited) const;
   void warnOfCappedGrace(const model::Job& job, JobDecision& decision) const;
   void move(const Change& change);
 

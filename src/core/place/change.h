@@ -31,7 +31,7 @@ struct Change {
   // kStart: the reservations on which it was backfilled.
   std::vector<model::Charge::Backfill> backfilled = {};
   // kStart: members that terminate already, for whose capacity it waits.
-  std::vector<model::Victim> strays = {};
+  std::vector<model::Victim> awaited = {};
   bool silent = false;  // counted, but the operator cannot write the job's status now
 };
 

@@ -55,18 +55,20 @@ GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangSh
   return {.hadNoCandidate = answer.hadNoCandidate};
 }
 
-// A job within its queue's guarantee also counts on members that terminate already, but only if that helps:
-// not if there are victims without them, nor if it only needs to wait for them.
+// A job within its queue's guarantee also counts on capacity that becomes free. If that suffices, its claim
+// keeps that capacity for it.
 ClaimAnswer GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor, std::size_t widest) {
   ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
   if (answer.claim || answer.waitsForTerminating || in_.placer.budget().exhausted()) return answer;
   if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return answer;
-  if (!strays_) strays_ = leavingStrays(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
-  if (strays_->empty()) return answer;
-  const NodeAmounts leaving = amountsOf(*strays_);
+  if (!leaving_) leaving_.emplace(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
+  if (leaving_->empty()) return answer;
+  const NodeAmounts leaving = leaving_->amounts();
   WhatIf gone(in_.ledger);
   gone.release(leaving);
-  if (placer_.placeSized(pendingJob, *preemptor.job, widest).placement) return answer;
+  gone.take(leaving_->taken());
+  if (auto fits = placer_.placeSized(pendingJob, *preemptor.job, widest).placement)
+    return {Claim{std::move(*fits), {}}};
   return in_.preemption.claim(preemptor, widest);
 }
 
@@ -181,10 +183,10 @@ void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleCon
     in_.schedule.changes.push_back(change);
   }
   in_.failed.onPreemption();
-  std::vector<model::Victim> strays;
-  if (strays_) strays = takeNeeded(*strays_, *pendingJob.waiting->job, claim, in_.ledger);
+  std::vector<model::Victim> awaited;
+  if (leaving_) awaited = leaving_->needed(*pendingJob.waiting->job, claim, in_.ledger);
   in_.start(pendingJob, std::move(claim.placement), std::move(conditions));
-  in_.schedule.changes.back().strays = std::move(strays);
+  in_.schedule.changes.back().awaited = std::move(awaited);
   for (const Change& change : claim.releases) {
     if (change.kind == ChangeKind::kMove) in_.take(*change.job, change.add);
   }

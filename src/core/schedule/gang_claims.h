@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/preemption/leaving_strays.h"
+#include "core/preemption/leaving_capacity.h"
 #include "core/preemption/preemption.h"
 #include "core/schedule/quota_placer.h"
 
@@ -53,7 +53,7 @@ class GangClaims {
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
-  std::optional<std::vector<Stray>> strays_;  // that no claim names yet; collected for the first that asks
+  std::optional<LeavingCapacity> leaving_;  // collected for the first that asks
 };
 
 }  // namespace trainyard::core

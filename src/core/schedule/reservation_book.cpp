@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/gang/gang_proposals.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/holdings.h"
 #include "core/queues/priority.h"
@@ -10,6 +11,15 @@
 #include "model/charge.h"
 
 namespace trainyard::core {
+namespace {
+
+// Whether an elastic gang gives up only members above its desired replicas.
+bool givesSurplus(const Change& change) {
+  return change.kind == ChangeKind::kShrink &&
+         memberCount(change.remove) <= elasticMembers(*change.job) - desiredMembers(*change.job);
+}
+
+}  // namespace
 
 void ReservationBook::begin(const std::vector<PendingJob>& pendingJobs) {
   for (const PendingJob& each : pendingJobs) parts_.addWaiting(each.waiting->job->key.ns, each.queue);
@@ -210,11 +220,16 @@ ReservationBook::Conditions ReservationBook::conditionsForUpcomingHolders(
 }
 
 // Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which
-// on the holder may have it. (Lost: all but gangs of lower priority in the holder's queue are handed over. A
-// tenant then rids its capacity of the condition by any preemption within its own queue.)
+// on the holder may have it. Members above the desired replicas are for any pending job, like idle capacity,
+// so the holder may have them now. (Lost: all but gangs of lower priority in the holder's queue are handed
+// over. A tenant then rids its capacity of the condition by any preemption within its own queue.)
 ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& holder,
                                                                  const std::vector<Change>& preempted) {
-  if (!Priorities(in_.snapshot).mayPreempt(*holder.job)) return {preempted, std::nullopt};
+  if (!Priorities(in_.snapshot).mayPreempt(*holder.job)) {
+    TakenFromHolder taken{preempted, std::nullopt};
+    std::erase_if(taken.handedOver, givesSurplus);
+    return taken;
+  }
   QueueTree& tree = in_.tree;
   const Preemptor preemptor{.job = holder.job.get(),
                             .priority = holder.rank.priority,
@@ -225,6 +240,7 @@ ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& h
     tree.unmarkLeaving(tree.queueOf(*each.job), heldBy(tree.capacity(), *each.job, each.remove));
   TakenFromHolder taken;
   for (const Change& each : preempted) {
+    if (givesSurplus(each)) continue;
     if (const auto from = preemptibleByFrom(preemptor, *each.job)) {
       taken.inheritedFrom = taken.inheritedFrom ? std::min(*taken.inheritedFrom, *from) : *from;
     } else {

@@ -1,9 +1,8 @@
-#include "core/preemption/leaving_strays.h"
+#include "core/preemption/leaving_capacity.h"
 
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/queues/eligibility.h"
@@ -31,6 +30,12 @@ bool leaves(const Ledger::Holding& holding, base::WallTime now) {
   return holding.job == nullptr || givesUpNodes(*holding.job);
 }
 
+std::map<std::size_t, model::Resources> byNode(const NodeAmounts& amounts) {
+  std::map<std::size_t, model::Resources> sums;
+  for (const auto& [node, amount] : amounts) sums[node].add(amount);
+  return sums;
+}
+
 // What is free on the node once the claim's other victims have gone.
 model::Resources freeWithoutVictims(std::size_t node, const Claim& claim, const Ledger& ledger) {
   model::Resources free = ledger.nodes()[node].free;
@@ -55,52 +60,58 @@ bool helps(const model::Resources& amount, const model::Resources& free, const m
 
 }  // namespace
 
-std::vector<Stray> leavingStrays(const Ledger& ledger,
+LeavingCapacity::LeavingCapacity(const Ledger& ledger,
                                  const std::vector<std::shared_ptr<const model::Job>>& proposing,
                                  base::WallTime now) {
-  std::unordered_set<model::Uid> named;
-  for (const auto& job : proposing) {
-    for (const model::Victim& each : job->status.gang.proposal->victims) named.insert(each.uid);
-  }
-  std::vector<Stray> strays;
   for (std::size_t at = 0; at < ledger.nodes().size(); ++at) {
     if (!ledger.nodes()[at].node->ready) continue;
     ledger.forEachHolding(at, [&](const Ledger::Holding& holding) {
-      if (!leaves(holding, now) || named.contains(holding.pod->uid)) return;
-      strays.push_back({at,
-                        {holding.pod->key, holding.pod->uid, holding.pod->node},
-                        holding.amount,
-                        *holding.pod->deletionTime});
+      if (!leaves(holding, now)) return;
+      members_.push_back({at,
+                          {holding.pod->key, holding.pod->uid, holding.pod->node},
+                          holding.amount,
+                          *holding.pod->deletionTime});
     });
   }
-  std::stable_sort(strays.begin(), strays.end(),
-                   [](const Stray& a, const Stray& b) { return a.goneBy < b.goneBy; });
-  return strays;
+  std::stable_sort(members_.begin(), members_.end(),
+                   [](const LeavingMember& a, const LeavingMember& b) { return a.goneBy < b.goneBy; });
+  if (members_.empty()) return;
+  for (const auto& job : proposing) {
+    const model::Proposal& proposal = *job->status.gang.proposal;
+    if (proposal.victims.empty()) continue;
+    // The ledger counts only what the claim's victims do not use themselves.
+    for (auto& [node, amount] : byNode(amountsOf(*job, proposal.add, ledger))) {
+      ledger.forEachHolding(node, [&, &left = amount](const Ledger::Holding& holding) {
+        if (holding.job == job.get() && holding.pod == nullptr) left.subtractUpTo(holding.amount);
+      });
+      taken_.emplace_back(node, amount);
+    }
+  }
 }
 
-NodeAmounts amountsOf(const std::vector<Stray>& strays) {
+NodeAmounts LeavingCapacity::amounts() const {
   NodeAmounts amounts;
-  amounts.reserve(strays.size());
-  for (const Stray& each : strays) amounts.emplace_back(each.node, each.amount);
+  amounts.reserve(members_.size());
+  for (const LeavingMember& each : members_) amounts.emplace_back(each.node, each.amount);
   return amounts;
 }
 
-std::vector<model::Victim> takeNeeded(std::vector<Stray>& strays, const model::Job& preemptor,
-                                      const Claim& claim, const Ledger& ledger) {
-  std::map<std::size_t, model::Resources> wanted;
-  for (const auto& [node, amount] : amountsOf(preemptor, claim.placement.assignments, ledger))
-    wanted[node].add(amount);
-  std::vector<model::Victim> needed;
-  for (const auto& [node, amount] : wanted) {
+std::vector<model::Victim> LeavingCapacity::needed(const model::Job& preemptor, const Claim& claim,
+                                                   const Ledger& ledger) const {
+  std::vector<model::Victim> victims;
+  for (const auto& [node, wanted] : byNode(amountsOf(preemptor, claim.placement.assignments, ledger))) {
     model::Resources free = freeWithoutVictims(node, claim, ledger);
-    std::erase_if(strays, [&, at = node, &needs = amount](Stray& stray) {
-      if (stray.node != at || free.covers(needs) || !helps(stray.amount, free, needs)) return false;
-      free.add(stray.amount);
-      needed.push_back(std::move(stray.pod));
-      return true;
-    });
+    if (free.covers(wanted)) continue;
+    for (const auto& [at, amount] : taken_) {
+      if (at == node) free.subtract(amount);
+    }
+    for (const LeavingMember& each : members_) {
+      if (each.node != node || free.covers(wanted) || !helps(each.amount, free, wanted)) continue;
+      free.add(each.amount);
+      victims.push_back(each.pod);
+    }
   }
-  return needed;
+  return victims;
 }
 
 }  // namespace trainyard::core
