@@ -108,7 +108,7 @@ class JobChecker {
     }
   }
 
-  // Sends the same request as the operator (operator/plan_executor_actions.cpp).
+  // Sends the same request as the operator (operator/execute/).
   void checkTemplates(CheckedJob& checked, const Manifest& manifest) {
     for (const model::Role& role : checked.job.spec.roles) {
       const auto body =

@@ -22,7 +22,7 @@
 #include "operator/job_events.h"
 #include "operator/nodes_keeper.h"
 #include "operator/operator_metrics.h"
-#include "operator/plan_executor.h"
+#include "operator/execute/plan_executor.h"
 #include "operator/progress_reader.h"
 #include "operator/queue_status_writer.h"
 #include "operator/run_times_keeper.h"

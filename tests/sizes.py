@@ -50,8 +50,6 @@ LARGER = {
     "operator/operator.h Operator": (21, 31),
     "operator/operator_metrics.cpp": (444,),
     "operator/operator_metrics.h OperatorMetrics": (19, 34),
-    "operator/plan_executor.h PlanExecutor": (64, 12),
-    "operator/plan_executor_actions.cpp": (582,),
     "operator/process.cpp Process": (8, 18),
     "extender/cluster_watch.h ClusterWatch": (13, 16),
     "extender/process.cpp Process": (13, 20),

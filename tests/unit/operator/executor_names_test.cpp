@@ -1,4 +1,4 @@
-#include "operator/plan_executor.h"
+#include "operator/execute/plan_executor.h"
 
 #include <memory>
 

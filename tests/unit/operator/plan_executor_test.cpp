@@ -12,7 +12,7 @@
 #include "codec/job.h"
 #include "core/cycle.h"
 #include "kube/cluster_cache.h"
-#include "operator/plan_executor.h"
+#include "operator/execute/plan_executor.h"
 #include "tests/support/builders.h"
 #include "tests/support/fake_api.h"
 

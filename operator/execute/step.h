@@ -6,13 +6,15 @@
 #include <string>
 #include <utility>
 
+#include "core/cycle/cycle.h"
 #include "core/gang/framework_env.h"
-#include "operator/plan_executor.h"
+#include "kube/api_client.h"
+#include "operator/template_checks.h"
 
-// Private to the implementation files of PlanExecutor.
 namespace trainyard::operator_ {
 
-struct PlanExecutor::JobState {
+// What the executor knows of a job.
+struct JobState {
   bool busy = false;
   bool statusDeferred = false;  // first news, which can wait, is held back
   model::Uid uid;
@@ -70,7 +72,8 @@ struct TemplateAnswers {
   TemplateChecks::AdmittedShapes shapes = {};
 };
 
-struct PlanExecutor::Step {
+// One decision under way.
+struct Step {
   core::JobDecision decision;
   std::string path;                                    // of the job
   std::shared_ptr<const model::Job> asRead = nullptr;  // the job in the API server; base of a status write
@@ -92,5 +95,8 @@ struct PlanExecutor::Step {
  private:
   std::optional<core::MemberEnvironments> environments_;
 };
+
+using StepPtr = std::shared_ptr<Step>;
+using Answer = base::Result<kube::ApiResponse>;
 
 }  // namespace trainyard::operator_
