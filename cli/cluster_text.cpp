@@ -11,9 +11,9 @@
 
 #include "cli/table.h"
 #include "codec/json_writer.h"
-#include "core/place/suspicion.h"
 #include "core/queues/holdings.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/suspicion.h"
 #include "model/conditions.h"
 #include "model/message_text.h"
 #include "model/names.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/lifecycle/failure_class.h"
-#include "core/place/suspicion.h"
+#include "core/search/suspicion.h"
 #include "model/charge.h"
 #include "model/conditions.h"
 #include "model/names.h"

@@ -30,7 +30,7 @@ PROGRAMS = {
 }
 # The rooms of core, lowest first: each may use those before it. src/core/ROOM.h is a room's face; what it does not
 # include is the room's own.
-ROOMS = ("network", "ledger", "lifecycle", "order", "queues", "resize", "planner", "place", "timeline", "preemption", "gang", "guard", "status",
+ROOMS = ("network", "ledger", "lifecycle", "order", "queues", "resize", "planner", "place", "search", "timeline", "preemption", "gang", "guard", "status",
   "admission", "elastic", "schedule", "cycle", "forecast", "autoscaling")
 # Further folders inside a library, lowest first, by the same rule.
 FOLDERS = {"sim": ("api", "nodes", "scheduler", "cluster"), "replay": ("traces", "engine", "papers")}

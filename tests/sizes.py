@@ -19,9 +19,9 @@ LARGER = {
     "src/core/gang/gang_protocol.cpp": (449,),
     "src/core/guard/guard.cpp": (437,),
     "src/core/ledger/ledger.h Ledger": (32, 15),
-    "src/core/place/gang_placer.h GangPlacer": (28, 12),
+    "src/core/search/gang_placer.h GangPlacer": (28, 12),
     "src/core/place/pack.cpp": (509,),
-    "src/core/place/placement_cache.h PlacementCache": (12, 22),
+    "src/core/search/placement_cache.h PlacementCache": (12, 22),
     "src/core/place/placement_failure.cpp": (466,),
     "src/core/place/placement_failure.cpp Explanation": (29, 7),
     "src/core/resize/size_search.cpp Search": (21, 13),
@@ -59,7 +59,6 @@ LARGER = {
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
     "cli/convert/draft.h JobDraft": (32, 12),
-    "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
 

@@ -9,7 +9,7 @@
 
 #include "base/cut_text.h"
 #include "codec/json_writer.h"
-#include "core/place/suspicion.h"
+#include "core/search/suspicion.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/names.h"

@@ -7,8 +7,8 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
-#include "core/place/placement_cache.h"
 #include "core/queues/queue_cache.h"
+#include "core/search/placement_cache.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {

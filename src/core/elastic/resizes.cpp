@@ -9,10 +9,10 @@
 #include "core/elastic/resizable_gangs.h"
 #include "core/elastic/size_problem_builder.h"
 #include "core/elastic/unmet_demand.h"
-#include "core/place/joining_members.h"
 #include "core/queues/holdings.h"
 #include "core/queues/quota_check.h"
 #include "core/resize.h"
+#include "core/search/joining_members.h"
 
 namespace trainyard::core {
 namespace {

@@ -59,7 +59,7 @@ struct ResizeAnswer {
 // that it may use, and do not grow there. While the fairness loss is above theta 1, no gang grows beyond its
 // fair part. If nothing is free for gangs below theirs, those with the largest excess give them members, as
 // many as theta 1 requires. Steps: 1 sizes for all; 2 a gang that grows gets nodes near its members
-// (core/place/joining_members.h), half as many if not all fit; they are within its queue's limits, and no
+// (core/search/joining_members.h), half as many if not all fit; they are within its queue's limits, and no
 // pending job waits for them; 3 a gang that shrinks gives up its last members; others get that capacity in a
 // later cycle. Ties: namespace and name.
 [[nodiscard]] ResizeAnswer resizeGangs(const ResizeRequest& request);

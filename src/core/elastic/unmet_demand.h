@@ -8,8 +8,8 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
-#include "core/place/joining_members.h"
 #include "core/place/node_refusals.h"
+#include "core/search/joining_members.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -19,7 +19,7 @@ namespace trainyard::core {
 
 // Finds what gangs lack of their desired size, where they could get it, and what others have to give.
 //
-// Assumes: a gang may use a node if it may grow there (core/place/joining_members.h) and one member fits.
+// Assumes: a gang may use a node if it may grow there (core/search/joining_members.h) and one member fits.
 // Free capacity counts, and what others hold there beyond their desired size. Nothing is kept or given for
 // more members than fit then, nor for a gang that would not take so few (worthPausing()). Steps: 1 gangs that
 // may use the same nodes for the same members are one pool; 2 free capacity is used first; 3 a gang gives up

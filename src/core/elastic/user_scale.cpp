@@ -15,6 +15,7 @@
 #include "core/queues/priority.h"
 #include "core/queues/quota_check.h"
 #include "core/resize.h"
+#include "core/search.h"
 #include "model/charge.h"
 #include "model/gang_size.h"
 #include "model/message_text.h"

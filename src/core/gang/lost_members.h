@@ -10,6 +10,7 @@
 #include "core/ledger/members.h"
 #include "core/place.h"
 #include "core/queues/queue_tree.h"
+#include "core/search.h"
 
 // What follows when a placed gang has lost members.
 namespace trainyard::core {

@@ -6,10 +6,10 @@
 
 #include "core/ledger/domains.h"
 #include "core/ledger/ledger.h"
-#include "core/place/gang_placer.h"
 #include "core/preemption/candidate.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "model/snapshot.h"
 

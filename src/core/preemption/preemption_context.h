@@ -5,9 +5,9 @@
 
 #include "core/ledger/ledger.h"
 #include "core/order/order_policy.h"
-#include "core/place/gang_placer.h"
-#include "core/place/job_notes.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/gang_placer.h"
+#include "core/search/job_notes.h"
 #include "core/timeline/ends.h"
 #include "model/snapshot.h"
 

@@ -8,8 +8,8 @@
 
 #include "core/ledger/ledger.h"
 #include "core/ledger/what_if.h"
-#include "core/place/gang_placer.h"
 #include "core/place/place.h"
+#include "core/search/gang_placer.h"
 #include "model/job.h"
 
 namespace trainyard::core {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/place/gang_placer.h"
 #include "core/preemption/candidate.h"
+#include "core/search/gang_placer.h"
 
 namespace trainyard::core {
 

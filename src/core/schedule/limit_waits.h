@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/place/gang_placer.h"
 #include "core/queues/quota_check.h"
 #include "core/schedule/pending_order.h"
 #include "core/schedule/schedule.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/limit_starts.h"
 

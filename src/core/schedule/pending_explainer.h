@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/place/gang_placer.h"
 #include "core/schedule/limit_waits.h"
 #include "core/schedule/overdue.h"
 #include "core/schedule/pending_order.h"
 #include "core/schedule/queue_report.h"
 #include "core/schedule/schedule.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/reservation.h"
 

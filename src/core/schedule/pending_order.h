@@ -9,10 +9,10 @@
 
 #include "core/order/order_policy.h"
 #include "core/order/run_time_model.h"
-#include "core/place/job_notes.h"
 #include "core/queues/queue_share.h"
 #include "core/queues/queue_tree.h"
 #include "core/schedule/schedule.h"
+#include "core/search/job_notes.h"
 
 namespace trainyard::core {
 

@@ -13,8 +13,8 @@
 #include "core/ledger/ledger.h"
 #include "core/place/change.h"
 #include "core/place/place.h"
-#include "core/place/placement_cache.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/placement_cache.h"
 #include "core/timeline/limit_hold.h"
 #include "model/snapshot.h"
 

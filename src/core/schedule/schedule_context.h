@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "core/order/run_time_model.h"
-#include "core/place/gang_placer.h"
 #include "core/preemption/preemption.h"
 #include "core/schedule/failed_searches.h"
 #include "core/schedule/pending_order.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/starting_members.h"
 #include "core/schedule/type_demand.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 
 namespace trainyard::core {

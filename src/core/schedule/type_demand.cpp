@@ -5,8 +5,8 @@
 
 #include "base/saturating.h"
 #include "core/ledger/fit.h"
-#include "core/place/gpu_types.h"
 #include "core/queues/holdings.h"
+#include "core/search/gpu_types.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {

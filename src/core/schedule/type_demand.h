@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/place/gang_placer.h"
-#include "core/place/placement_cache.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/gang_placer.h"
+#include "core/search/placement_cache.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {

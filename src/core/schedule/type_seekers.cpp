@@ -8,6 +8,7 @@
 
 #include "core/place.h"
 #include "core/planner.h"
+#include "core/search.h"
 
 namespace trainyard::core {
 namespace {

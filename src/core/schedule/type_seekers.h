@@ -17,7 +17,7 @@ namespace trainyard::core {
 [[nodiscard]] bool knowsTypes(const model::Job& job);
 
 // Chooses the GPU type for each pending gang with speeds for several types (spec.plan.model), by
-// core/place/type_choice.h. To a gang with a planned shape its planned type is worth most, because the shape
+// core/search/type_choice.h. To a gang with a planned shape its planned type is worth most, because the shape
 // is made for it. Jobs with roles that name a type have no choice. Gangs choose in the order of service
 // before any placement, the first 64 of them. It costs nothing if no gang has such speeds.
 [[nodiscard]] std::map<model::ObjectKey, std::string> typesForWaiting(

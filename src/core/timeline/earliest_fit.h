@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.h"
-#include "core/place/gang_placer.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 
 namespace trainyard::core {

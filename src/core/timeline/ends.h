@@ -10,7 +10,7 @@
 #include "core/ledger/what_if.h"
 #include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
-#include "core/place/job_notes.h"
+#include "core/search/job_notes.h"
 #include "core/timeline/promised_capacity.h"
 #include "model/snapshot.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/ledger/ledger.h"
 #include "core/ledger/what_if.h"
-#include "core/place/gang_placer.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/reservation.h"
 

@@ -9,8 +9,8 @@
 
 #include "core/order/order_policy.h"
 #include "core/place/change.h"
-#include "core/place/gang_placer.h"
 #include "core/queues/queue_tree.h"
+#include "core/search/gang_placer.h"
 #include "core/timeline/backfill.h"
 #include "core/timeline/ends.h"
 #include "core/timeline/recently_freed.h"

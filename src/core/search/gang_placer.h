@@ -14,9 +14,9 @@
 #include "core/ledger/ledger.h"
 #include "core/place/fragmentation.h"
 #include "core/place/place.h"
-#include "core/place/placement_cache.h"
 #include "core/place/relaxation.h"
 #include "core/place/work_budget.h"
+#include "core/search/placement_cache.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -79,7 +79,7 @@ class GangPlacer {
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 
   // The type of GPU on which these jobs are placed if it has capacity
-  // (core/place/type_choice.h). It overrides their plans.
+  // (core/search/type_choice.h). It overrides their plans.
   void prefer(std::map<model::ObjectKey, std::string> types) { preferred_ = std::move(types); }
 
   // Nodes that this job can never use, at any size (PlaceRequest::closed).

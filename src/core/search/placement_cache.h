@@ -12,11 +12,11 @@
 
 #include "core/ledger/ledger.h"
 #include "core/order/live_runs.h"
-#include "core/place/gpu_types.h"
-#include "core/place/job_notes.h"
 #include "core/place/node_refusals.h"
 #include "core/place/place.h"
 #include "core/planner.h"
+#include "core/search/gpu_types.h"
+#include "core/search/job_notes.h"
 #include "model/job.h"
 #include "model/snapshot.h"
 

@@ -1,4 +1,4 @@
-#include "core/place/suspicion.h"
+#include "core/search/suspicion.h"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,12 @@
-#include "core/place/job_notes.h"
+#include "core/search/job_notes.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "core/ledger/list_changes.h"
-#include "core/place/suspicion.h"
 #include "core/queues/eligibility.h"
+#include "core/search/suspicion.h"
 
 namespace trainyard::core {
 namespace {

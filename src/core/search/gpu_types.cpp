@@ -1,4 +1,4 @@
-#include "core/place/gpu_types.h"
+#include "core/search/gpu_types.h"
 
 #include <algorithm>
 

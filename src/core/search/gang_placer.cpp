@@ -1,4 +1,4 @@
-#include "core/place/gang_placer.h"
+#include "core/search/gang_placer.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/place/suspicion.h"
 #include "core/queues/eligibility.h"
 #include "core/resize.h"
+#include "core/search/suspicion.h"
 #include "model/gang_size.h"
 
 namespace trainyard::core {

@@ -1,4 +1,4 @@
-#include "core/place/joining_members.h"
+#include "core/search/joining_members.h"
 
 #include <algorithm>
 #include <numeric>

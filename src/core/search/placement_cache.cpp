@@ -1,4 +1,4 @@
-#include "core/place/placement_cache.h"
+#include "core/search/placement_cache.h"
 
 #include <algorithm>
 

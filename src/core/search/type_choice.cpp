@@ -1,4 +1,4 @@
-#include "core/place/type_choice.h"
+#include "core/search/type_choice.h"
 
 #include <algorithm>
 #include <cstddef>
