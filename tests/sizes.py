@@ -22,8 +22,6 @@ LARGER = {
     "src/core/search/gang_placer.h GangPlacer": (28, 12),
     "src/core/place/pack.cpp": (509,),
     "src/core/search/placement_cache.h PlacementCache": (12, 22),
-    "src/core/place/placement_failure.cpp": (466,),
-    "src/core/place/placement_failure.cpp Explanation": (29, 7),
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),
     "src/kube/events.cpp EventRecorder::Impl": (18, 13),
