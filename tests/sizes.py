@@ -20,7 +20,6 @@ LARGER = {
     "src/core/guard/guard.cpp": (437,),
     "src/core/ledger/ledger.h Ledger": (32, 15),
     "src/core/search/gang_placer.h GangPlacer": (28, 12),
-    "src/core/place/pack.cpp": (509,),
     "src/core/search/placement_cache.h PlacementCache": (12, 22),
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/place/fragmentation.h"
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 #include "core/place/problem.h"
 #include "core/place/shape_cost.h"
 #include "core/status/explain.h"

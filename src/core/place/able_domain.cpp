@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 
 namespace trainyard::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/ledger/fit.h"
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 #include "core/place/placement_failure.h"
 #include "core/place/problem.h"
 

@@ -77,7 +77,7 @@ struct PlacementFailure {
 // among equal ones, the remainder again in the tightest domain that holds it; 5 assign indices in topology
 // order, so that neighbours in rank are neighbours in the network. Ties: domain path, then node name. Gangs
 // without GPUs consider free GPUs first as well (away from GPU nodes), then free cpu. For several kinds of
-// members see core/place/pack.h: which parts are exact.
+// members see core/place/packer.h: which parts are exact.
 // With a job mix, among equal single nodes the one with the least growth of fragmentation comes
 // first, before free GPUs count: small jobs use fragmented nodes, not whole ones, and GPUs are
 // not left without cpu. With shape costs, step 4 spreads the GPU members evenly in the cheapest

@@ -11,7 +11,7 @@
 #include "core/place/able_domain.h"
 #include "core/place/capacity_words.h"
 #include "core/place/matching_nodes.h"
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 #include "model/message_text.h"
 
 namespace trainyard::core {

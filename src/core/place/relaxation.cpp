@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/saturating.h"
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 #include "core/place/problem.h"
 
 namespace trainyard::core {

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/place/pack.h"
+#include "core/place/packer.h"
 #include "core/place/problem.h"
 #include "support/placing.h"
 
