@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/cycle/quota_placer.h"
-#include "core/preemption/leaving_capacity.h"
 #include "core/preemption/preemption.h"
+#include "core/preemption/terminating_capacity.h"
 
 namespace trainyard::core {
 
@@ -49,7 +49,7 @@ class GangClaims {
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
-  std::optional<LeavingCapacity> leaving_;  // collected for the first that asks
+  std::optional<TerminatingCapacity> leaving_;  // collected for the first that asks
 };
 
 }  // namespace trainyard::core
