@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks every include line against the layers and rooms of docs/architecture.md. Prints each line that breaks one."""
+"""Checks every include line against the layers and rooms of docs/architecture.md, and that no type is defined twice. Prints
+each line that breaks a rule."""
 
 import pathlib
 import re
@@ -129,8 +130,23 @@ def complaints(path, library):
         yield f"{path.relative_to(ROOT)}: core has no clock and no randomness"
 
 
+def defined_twice():
+    """Types that two headers define in one namespace: the linker takes one destructor for both."""
+    defined = {}
+    for library in (*MAY_INCLUDE, *PROGRAMS):
+        for path in sorted(((SRC if library in MAY_INCLUDE else ROOT) / library).rglob("*.h")):
+            namespace = ""
+            for line in path.read_text().splitlines():
+                if match := re.match(r"namespace ([\w:]+) \{", line):
+                    namespace = match.group(1)
+                match = re.match(r"(?:class|struct|enum class) (?:\[\[nodiscard\]\] )?(\w+)(?: final)?(?: : [^;{]*)? \{", line)
+                if match and defined.setdefault((namespace, match.group(1)), path) != path:
+                    first = defined[namespace, match.group(1)].relative_to(ROOT)
+                    yield f"{path.relative_to(ROOT)}: {namespace}::{match.group(1)}: {first} defines it, too"
+
+
 def main():
-    found = []
+    found = list(defined_twice())
     files = 0
     for library in (*MAY_INCLUDE, *PROGRAMS):
         for path in sorted(((SRC if library in MAY_INCLUDE else ROOT) / library).rglob("*")):

@@ -122,13 +122,17 @@ void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) 
   for (const model::Victim& victim : claim.victims) named.insert(victim.uid);
   for (const model::Uid& each : named) claimed_[each].insert({job.uid, claim.epoch});
   std::set<model::Uid> gangs;
+  std::set<model::Uid> running;
   for (const auto& pod : truth_.cache().pods.all()) {
-    if (named.contains(pod->uid)) gangs.insert(pod->controllerUid);
+    if (!named.contains(pod->uid)) continue;
+    gangs.insert(pod->controllerUid);
+    if (!pod->terminating) running.insert(pod->controllerUid);
   }
   for (const auto& other : truth_.cache().jobs.all()) {
     if (!gangs.contains(other->uid)) continue;
     claimedGangs_[other->uid].insert({job.uid, claim.epoch});
-    checkVictim(*other, job, named);
+    // A claim may also wait for members that terminate already; it preempts none of them.
+    if (running.contains(other->uid)) checkVictim(*other, job, named);
   }
 }
 

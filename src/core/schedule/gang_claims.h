@@ -5,9 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/preemption/leaving_capacity.h"
-#include "core/preemption/preemption.h"
-#include "core/schedule/quota_placer.h"
+#include "core/preemption/terminating_capacity.h"
 
 namespace trainyard::core {
 
@@ -53,7 +51,7 @@ class GangClaims {
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
-  std::optional<LeavingCapacity> leaving_;  // collected for the first that asks
+  std::optional<TerminatingCapacity> leaving_;  // collected for the first that asks
 };
 
 }  // namespace trainyard::core

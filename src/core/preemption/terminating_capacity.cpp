@@ -1,4 +1,4 @@
-#include "core/preemption/leaving_capacity.h"
+#include "core/preemption/terminating_capacity.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,9 +60,9 @@ bool helps(const model::Resources& amount, const model::Resources& free, const m
 
 }  // namespace
 
-LeavingCapacity::LeavingCapacity(const Ledger& ledger,
-                                 const std::vector<std::shared_ptr<const model::Job>>& proposing,
-                                 base::WallTime now) {
+TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
+                                         const std::vector<std::shared_ptr<const model::Job>>& proposing,
+                                         base::WallTime now) {
   for (std::size_t at = 0; at < ledger.nodes().size(); ++at) {
     if (!ledger.nodes()[at].node->ready) continue;
     ledger.forEachHolding(at, [&](const Ledger::Holding& holding) {
@@ -73,8 +73,9 @@ LeavingCapacity::LeavingCapacity(const Ledger& ledger,
                           *holding.pod->deletionTime});
     });
   }
-  std::stable_sort(members_.begin(), members_.end(),
-                   [](const LeavingMember& a, const LeavingMember& b) { return a.goneBy < b.goneBy; });
+  std::stable_sort(
+      members_.begin(), members_.end(),
+      [](const TerminatingMember& a, const TerminatingMember& b) { return a.goneBy < b.goneBy; });
   if (members_.empty()) return;
   for (const auto& job : proposing) {
     const model::Proposal& proposal = *job->status.gang.proposal;
@@ -89,15 +90,15 @@ LeavingCapacity::LeavingCapacity(const Ledger& ledger,
   }
 }
 
-NodeAmounts LeavingCapacity::amounts() const {
+NodeAmounts TerminatingCapacity::amounts() const {
   NodeAmounts amounts;
   amounts.reserve(members_.size());
-  for (const LeavingMember& each : members_) amounts.emplace_back(each.node, each.amount);
+  for (const TerminatingMember& each : members_) amounts.emplace_back(each.node, each.amount);
   return amounts;
 }
 
-std::vector<model::Victim> LeavingCapacity::needed(const model::Job& preemptor, const Claim& claim,
-                                                   const Ledger& ledger) const {
+std::vector<model::Victim> TerminatingCapacity::needed(const model::Job& preemptor, const Claim& claim,
+                                                       const Ledger& ledger) const {
   std::vector<model::Victim> victims;
   for (const auto& [node, wanted] : byNode(amountsOf(preemptor, claim.placement.assignments, ledger))) {
     model::Resources free = freeWithoutVictims(node, claim, ledger);
@@ -105,7 +106,7 @@ std::vector<model::Victim> LeavingCapacity::needed(const model::Job& preemptor, 
     for (const auto& [at, amount] : taken_) {
       if (at == node) free.subtract(amount);
     }
-    for (const LeavingMember& each : members_) {
+    for (const TerminatingMember& each : members_) {
       if (each.node != node || free.covers(wanted) || !helps(each.amount, free, wanted)) continue;
       free.add(each.amount);
       victims.push_back(each.pod);

@@ -14,7 +14,7 @@ namespace trainyard::core {
 
 // A member that terminates already and whose node no record keeps: of a job that is suspended, deleted or
 // ended, or that restarts without a placement.
-struct LeavingMember {
+struct TerminatingMember {
   std::size_t node = 0;  // index into Ledger::nodes()
   model::Victim pod;
   model::Resources amount;
@@ -26,12 +26,12 @@ struct LeavingMember {
 // waits for these members as for victims. (Lost: only what has terminated counts. A tenant that deletes its
 // jobs one after another delays a guarantee by the grace of each. Lost: any claim counts on it. Claims of
 // borrowers took it first.)
-class LeavingCapacity {
+class TerminatingCapacity {
  public:
   // `proposing`: the snapshot's jobs that have a proposal. Members that are late or on a node that is not
   // ready do not count: victims would be preempted in vain.
-  LeavingCapacity(const Ledger& ledger, const std::vector<std::shared_ptr<const model::Job>>& proposing,
-                  base::WallTime now);
+  TerminatingCapacity(const Ledger& ledger, const std::vector<std::shared_ptr<const model::Job>>& proposing,
+                      base::WallTime now);
 
   [[nodiscard]] bool empty() const { return members_.empty(); }
   [[nodiscard]] NodeAmounts amounts() const;
@@ -43,7 +43,7 @@ class LeavingCapacity {
                                                   const Ledger& ledger) const;
 
  private:
-  std::vector<LeavingMember> members_;  // the first to go first
+  std::vector<TerminatingMember> members_;  // the first to go first
   NodeAmounts taken_;
 };
 
