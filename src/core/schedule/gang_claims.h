@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/preemption/preemption.h"
 #include "core/preemption/terminating_capacity.h"
+#include "core/schedule/quota_placer.h"
 
 namespace trainyard::core {
 
