@@ -66,7 +66,7 @@ LARGER = {
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
     "cli/convert/draft.h JobDraft": (32, 12),
-    "src/core/cycle": (8391,),
+    "src/core/cycle": (8402,),
     "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
