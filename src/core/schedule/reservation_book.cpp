@@ -13,10 +13,16 @@
 namespace trainyard::core {
 namespace {
 
-// Whether an elastic gang gives up only members above its desired replicas.
+// Whether an elastic gang gives up only members above its desired replicas, as it would for any pending job.
 bool givesSurplus(const Change& change) {
   return change.kind == ChangeKind::kShrink &&
          memberCount(change.remove) <= elasticMembers(*change.job) - desiredMembers(*change.job);
+}
+
+// Whether it gives up members as it would for any job of its queue that is of no lower priority.
+bool givesWithinQueue(const Change& change, const Holder& holder, const QueueTree& tree, int priority) {
+  return change.kind == ChangeKind::kShrink && tree.queueOf(*change.job) == holder.queue &&
+         holder.rank.priority >= priority && !forbidsPreemptionWithin(tree.node(holder.queue));
 }
 
 }  // namespace
@@ -220,17 +226,22 @@ ReservationBook::Conditions ReservationBook::conditionsForUpcomingHolders(
 }
 
 // Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which
-// on the holder may have it. Members above the desired replicas are for any pending job, like idle capacity,
-// so the holder may have them now. (Lost: all but gangs of lower priority in the holder's queue are handed
-// over. A tenant then rids its capacity of the condition by any preemption within its own queue.)
+// on the holder may have it; members that an elastic gang would give to the holder as well, now. (Lost: all
+// but gangs of lower priority in the holder's queue are handed over. A tenant then rids its capacity of the
+// condition by any preemption within its own queue.)
 ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& holder,
                                                                  const std::vector<Change>& preempted) {
-  if (!Priorities(in_.snapshot).mayPreempt(*holder.job)) {
+  const Priorities priorities(in_.snapshot);
+  QueueTree& tree = in_.tree;
+  const auto isForHolder = [&](const Change& each) {
+    return givesSurplus(each) || (priorities.mayPreempt(*holder.job) &&
+                                  givesWithinQueue(each, holder, tree, priorities.of(*each.job)));
+  };
+  if (!priorities.mayPreempt(*holder.job)) {
     TakenFromHolder taken{preempted, std::nullopt};
-    std::erase_if(taken.handedOver, givesSurplus);
+    std::erase_if(taken.handedOver, isForHolder);
     return taken;
   }
-  QueueTree& tree = in_.tree;
   const Preemptor preemptor{.job = holder.job.get(),
                             .priority = holder.rank.priority,
                             .queue = holder.queue,
@@ -240,7 +251,7 @@ ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& h
     tree.unmarkLeaving(tree.queueOf(*each.job), heldBy(tree.capacity(), *each.job, each.remove));
   TakenFromHolder taken;
   for (const Change& each : preempted) {
-    if (givesSurplus(each)) continue;
+    if (isForHolder(each)) continue;
     if (const auto from = preemptibleByFrom(preemptor, *each.job)) {
       taken.inheritedFrom = taken.inheritedFrom ? std::min(*taken.inheritedFrom, *from) : *from;
     } else {
