@@ -48,7 +48,7 @@ bool queueOpenTo(const model::QueueName& queue, const std::string& ns, const mod
   // A chain of parents may be a cycle.
   for (std::size_t steps = snapshot.queues.size(); at != nullptr && steps > 0; --steps) {
     if (!namespaceAllowed(*at, ns, snapshot)) return false;
-    at = findQueue(at->parent, snapshot);
+    at = snapshot.queues.find(at->parent);
   }
   return true;
 }
