@@ -107,7 +107,7 @@ std::optional<base::WallTime> ServiceLaws::holdsSince(const Job& job) const {
   const auto& pending = job.status.pending;
   if (!pending || !pending->reservedSince || scenario_.policy.ordering != model::Ordering::kFifo)
     return std::nullopt;
-  // Its reservation begins anew when it is resumed; a lost write may leave the earlier time in its status.
+  // A job that is resumed has a new reservation; a lost write may leave the earlier time in its status.
   if (mayBeSuspended(scenario_, job)) return std::nullopt;
   const QueuePlan* queue = queueOf(job.spec.queue.str());
   if (queue != nullptr && (!queue->withinQueue || queue->limit || !queue->parent.empty()))
