@@ -22,8 +22,8 @@ namespace trainyard::core {
 // (core/preemption/victims.h), and which of those only need to shrink. If none may be preempted, gangs that
 // may move (core/preemption/moves.h).
 //
-// Victims are chosen as if gangs that terminate already had gone: none is preempted in their stead. If a
-// limit does not admit the preemptor before they have gone, no gang is preempted yet.
+// If a limit does not admit the preemptor before gangs that terminate already have gone, no gang is preempted
+// yet, unless the claim waits for these as well (core/schedule/claim_search.h).
 //
 // An elastic gang gives up members above its desired replicas to any pending job. Down to its minimum it
 // gives them to a job that may preempt it. If it shrinks without loss, it also gives them to a job of its own
