@@ -38,9 +38,10 @@ void ReservationBook::beginTurn(const PendingJob& pendingJob) {
 }
 
 void ReservationBook::rest(const PendingJob& pendingJob) {
-  constexpr std::size_t kMost = 8;  // as many as reservations
-  if (in_.snapshot.policy.backfill.enabled && restingHolders_.size() < kMost)
-    restingHolders_.push_back({&pendingJob});
+  const std::string& ns = pendingJob.waiting->job->key.ns;
+  if (!in_.snapshot.policy.backfill.enabled || !restingParts_.hasLeft(ns, pendingJob.queue)) return;
+  restingParts_.take(ns, pendingJob.queue);
+  restingHolders_.push_back({&pendingJob});
 }
 
 // One period for all reservations. (Lost: a period for each holder, or for each pool. Two of them keep the

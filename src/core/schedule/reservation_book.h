@@ -28,7 +28,12 @@ class ReservationBook {
   void begin(const std::vector<PendingJob>& pendingJobs);
   // The job has its turn now: no condition for its sake is needed any more.
   void beginTurn(const PendingJob& pendingJob);
-  // The job is in a back-off. Gangs that come after it start on the condition that it may preempt them.
+  // Called for all jobs that rest (SchedulableJob) before the first turn.
+  void expectResting(const PendingJob& pendingJob) {
+    restingParts_.addWaiting(pendingJob.waiting->job->key.ns, pendingJob.queue);
+  }
+  // The job rests. Gangs that come after it start on the condition that it may preempt them. These holders
+  // are as many as reservations, divided alike.
   void rest(const PendingJob& pendingJob);
 
   // The first job that waits for capacity in its pool gets a reservation there, and below its queue's limits.
@@ -101,6 +106,7 @@ class ReservationBook {
   ReservationParts parts_;
   // They had a reservation in the last cycle, and have not had their turn yet in this one.
   std::vector<AbsentHolder> upcomingHolders_;
+  ReservationParts restingParts_;
   std::vector<AbsentHolder> restingHolders_;  // they are in a back-off
 };
 

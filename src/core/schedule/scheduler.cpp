@@ -36,7 +36,9 @@ Schedule Scheduler::run() {
   step_.book().begin(pendingJobs);
   in_.placer.prefer(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
   // They have a place in the order, but count in no report, and get nothing.
+  const std::size_t awake = pendingJobs.size();
   listPendingJobs(true, pendingJobs);
+  for (std::size_t i = awake; i < pendingJobs.size(); ++i) step_.book().expectResting(pendingJobs[i]);
   PendingOrder order(in_.tree, pendingJobs);
   while (const PendingJob* pendingJob = order.next()) {
     if (consider(*pendingJob)) order.charged();
