@@ -20,7 +20,7 @@
 #include "operator/certificate_keeper.h"
 #include "operator/free_gpu_metrics.h"
 #include "operator/job_events.h"
-#include "operator/nodes_keeper.h"
+#include "operator/nodes/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/execute/plan_executor.h"
 #include "operator/progress_reader.h"

@@ -43,8 +43,6 @@ LARGER = {
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
     "operator/console/console.h Console": (24, 14),
     "operator/installation_check.h InstallationCheck": (8, 13),
-    "operator/nodes_keeper.cpp": (487,),
-    "operator/nodes_keeper.h NodesKeeper": (30, 16),
     "operator/operator.h Operator": (21, 31),
     "operator/operator_metrics.cpp": (444,),
     "operator/operator_metrics.h OperatorMetrics": (19, 34),
