@@ -43,7 +43,6 @@ LARGER = {
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
     "operator/console/console.h Console": (24, 14),
     "operator/installation_check.h InstallationCheck": (8, 13),
-    "operator/operator.h Operator": (21, 31),
     "operator/operator_metrics.cpp": (444,),
     "operator/operator_metrics.h OperatorMetrics": (19, 34),
     "operator/process.cpp Process": (8, 18),
