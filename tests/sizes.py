@@ -43,8 +43,6 @@ LARGER = {
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
     "operator/console/console.h Console": (24, 14),
     "operator/installation_check.h InstallationCheck": (8, 13),
-    "operator/operator_metrics.cpp": (444,),
-    "operator/operator_metrics.h OperatorMetrics": (19, 34),
     "operator/process.cpp Process": (8, 18),
     "extender/cluster_watch.h ClusterWatch": (13, 16),
     "extender/process.cpp Process": (13, 20),
