@@ -41,7 +41,6 @@ LARGER = {
     "src/sim/api/server_impl.h ApiServer::Impl": (34, 6),
     "src/sim/cluster/cluster.h SimulatedCluster": (29, 18),
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
-    "operator/console/console.h Console": (24, 14),
     "operator/installation_check.h InstallationCheck": (8, 13),
     "operator/process.cpp Process": (8, 18),
     "extender/cluster_watch.h ClusterWatch": (13, 16),
