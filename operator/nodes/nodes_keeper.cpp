@@ -33,14 +33,10 @@ NodesKeeper::NodesKeeper(Dependencies dependencies)
       requests_({deps_.api, deps_.executor, deps_.log, deps_.rng, [this] { lookSoon(); }}),
       placeholders_(deps_.api, deps_.executor, deps_.cache),
       metrics_(deps_.metrics),
-      condition_(deps_.api, deps_.executor, deps_.cache, deps_.events, metrics_) {
+      condition_(deps_.api, deps_.executor, deps_.cache, deps_.events, metrics_),
+      timer_(deps_.executor, [this] { look(); }) {
   deps_.cache.jobs.onChange(
       [this](const auto& before, const auto& after) { note((after ? after : before)->key, after); });
-}
-
-NodesKeeper::~NodesKeeper() {
-  *alive_ = false;
-  deps_.executor.cancel(timer_);
 }
 
 void NodesKeeper::start() {
@@ -69,15 +65,7 @@ void NodesKeeper::note(const model::ObjectKey& key, const JobPtr& job) {
 
 void NodesKeeper::lookSoon(base::Instant::duration delay) {
   if (!started_) return;
-  const base::Instant due = deps_.executor.now() + std::max(delay, kCoalesce);
-  if (timerDue_ && *timerDue_ <= due) return;
-  deps_.executor.cancel(timer_);
-  timerDue_ = due;
-  timer_ = deps_.executor.postAt(due, [this, alive = alive_] {
-    if (!*alive) return;
-    timerDue_.reset();
-    look();
-  });
+  timer_.askFor(deps_.executor.now() + std::max(delay, kCoalesce));
 }
 
 void NodesKeeper::look() {

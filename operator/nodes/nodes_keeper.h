@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/earliest_timer.h"
 #include "base/executor.h"
 #include "base/log.h"
 #include "base/rng.h"
@@ -44,7 +45,7 @@ class NodesKeeper {
   };
 
   explicit NodesKeeper(Dependencies dependencies);
-  ~NodesKeeper();
+  ~NodesKeeper() { *alive_ = false; }
   NodesKeeper(const NodesKeeper&) = delete;
   NodesKeeper& operator=(const NodesKeeper&) = delete;
 
@@ -106,8 +107,7 @@ class NodesKeeper {
   NodesMetrics metrics_;
   NodesCondition condition_;
   bool started_ = false;
-  base::TimerId timer_{};
-  std::optional<base::Instant> timerDue_ = std::nullopt;
+  base::EarliestTimer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
