@@ -46,7 +46,6 @@ LARGER = {
     "extender/cluster_watch.h ClusterWatch": (13, 16),
     "extender/process.cpp Process": (13, 20),
     "agent/kernel_netlink.cpp": (404,),
-    "agent/process.cpp Process": (16, 21),
     "launch/channel.h Channel": (15, 16),
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
