@@ -44,7 +44,6 @@ LARGER = {
     "operator/installation_check.h InstallationCheck": (8, 13),
     "operator/process.cpp Process": (8, 18),
     "extender/cluster_watch.h ClusterWatch": (13, 16),
-    "extender/process.cpp Process": (13, 20),
     "agent/kernel_netlink.cpp": (404,),
     "launch/channel.h Channel": (15, 16),
     "launch/member_link.h MemberLink": (12, 13),
