@@ -42,7 +42,6 @@ LARGER = {
     "src/sim/cluster/cluster.h SimulatedCluster": (29, 18),
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
     "operator/installation_check.h InstallationCheck": (8, 13),
-    "extender/cluster_watch.h ClusterWatch": (13, 16),
     "agent/kernel_netlink.cpp": (404,),
     "launch/channel.h Channel": (15, 16),
     "launch/member_link.h MemberLink": (12, 13),
