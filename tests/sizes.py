@@ -41,7 +41,6 @@ LARGER = {
     "src/sim/api/server_impl.h ApiServer::Impl": (34, 6),
     "src/sim/cluster/cluster.h SimulatedCluster": (29, 18),
     "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
-    "agent/kernel_netlink.cpp": (404,),
     "launch/channel.h Channel": (15, 16),
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
