@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,16 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "base/earliest_timer.h"
 #include "base/executor.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "core/autoscaling/nodes_wanted.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
-#include "kube/nodes_request_cache.h"
-#include "kube/reflector.h"
 #include "model/provisioning.h"
 #include "operator/job_events.h"
+#include "operator/nodes/found_request.h"
+#include "operator/nodes/nodes_condition.h"
+#include "operator/nodes/nodes_metrics.h"
+#include "operator/nodes/placeholder_pods.h"
+#include "operator/nodes/provisioning_requests.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::operator_ {
@@ -42,7 +45,7 @@ class NodesKeeper {
   };
 
   explicit NodesKeeper(Dependencies dependencies);
-  ~NodesKeeper();
+  ~NodesKeeper() { *alive_ = false; }
   NodesKeeper(const NodesKeeper&) = delete;
   NodesKeeper& operator=(const NodesKeeper&) = delete;
 
@@ -52,22 +55,12 @@ class NodesKeeper {
 
  private:
   using JobPtr = std::shared_ptr<const model::Job>;
-  using Answer = base::Result<kube::ApiResponse>;
-  using Call = std::function<void(kube::ApiCallback)>;
-  using Calls = std::shared_ptr<std::vector<Call>>;
 
   struct State {
     model::Uid uid = {};
     core::NodesHistory memory = {};
     bool busy = false;
     base::Instant notBefore = base::Instant::min();
-  };
-  // The request for a job that exists in the API.
-  struct Found {
-    model::NodesRequest request;
-    model::ProvisioningBy by{};
-    std::vector<std::shared_ptr<const model::Pod>> placeholders = {};
-    std::size_t foreignPods = 0;  // foreign pods with the names of placeholders
   };
   struct Open {
     int all = 0;
@@ -77,57 +70,44 @@ class NodesKeeper {
       ++byNamespace[ns];
     }
   };
-  enum class Api { kUnknown, kBeingLookedFor, kNone, kV1, kV1Beta1 };
   struct Asking {
     JobPtr job;
     int attempt = 0;
     bool fresh = true;  // false: the rest of a request that was begun
   };
+  // What one look at all jobs finds.
+  struct Look {
+    ProvisioningRequests::Newest newest;
+    std::vector<Asking> asking = {};
+    Open open = {};
+  };
 
   void note(const model::ObjectKey& key, const JobPtr& job);
   void lookSoon(base::Instant::duration delay = {});
   void look();
-  [[nodiscard]] bool ready();
-  void lookForApi(Api version);
-  void apiFound(Api version);
-  [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state,
-                                                    std::vector<Asking>& asking, Open& open);
-  void requestWithinLimit(const std::vector<Asking>& asking, Open& open);
+  [[nodiscard]] std::optional<base::Instant> decide(const model::ObjectKey& key, State& state, Look& look);
+  void requestWithinLimit(Look& look);
   [[nodiscard]] static bool remembers(const model::Job& job, const State& state);
-  [[nodiscard]] bool isReported(const model::Job& job, const core::NodesReport& report) const;
-  void listNewest();
-  [[nodiscard]] std::optional<Found> find(const model::Job& job) const;
-  [[nodiscard]] std::optional<Found> findPlaceholders(const model::Job& job) const;
-  [[nodiscard]] bool incomplete(const model::Job& job, const Found& found) const;
+  [[nodiscard]] std::optional<FoundRequest> find(const model::Job& job, const State& state,
+                                                 const Look& look) const;
   void ask(const Asking& asking);
-  [[nodiscard]] base::Result<Calls> requestCalls(const JobPtr& job, int attempt);
-  [[nodiscard]] Calls placeholderCalls(const JobPtr& job, int attempt);
-  [[nodiscard]] kube::ApiCallback cached(kube::ApiCallback done);
-  void withdraw(const JobPtr& job, const Found& found, const core::NodesDecision& decision);
-  void writeCondition(const JobPtr& job, const core::NodesReport& report);
-  void reported(const JobPtr& job, const core::NodesReport& report, const Answer& answer);
+  [[nodiscard]] base::Result<ApiCalls> creation(const Asking& asking);
+  void withdraw(const JobPtr& job, const FoundRequest& found, const core::NodesDecision& decision);
+  void withdrawn(const model::Job& job, const FoundRequest& found, const core::NodesDecision& decision);
   void refused(const JobPtr& job, int attempt, const std::string& why);
-  void run(const Calls& calls, std::size_t next, const std::function<void(const base::Result<void>&)>& done);
+  void report(const JobPtr& job, const core::NodesReport& report);
   void free(const model::ObjectKey& key, base::Instant::duration pause = {});
-  [[nodiscard]] const kube::ResourceType& requestType() const;
-  [[nodiscard]] kube::ApiCallback guarded(std::function<void(const Answer&)> callback) const;
 
   Dependencies deps_;
   model::ProvisioningPolicy policy_;
   std::vector<model::TopologyLevel> levels_;
   std::map<model::ObjectKey, State> jobs_;  // that want nodes or have the condition
-  kube::ObjectCache<model::NodesRequest> requests_;
-  // The newest request of each job at the last look, by the job's namespace and uid.
-  std::map<std::pair<std::string, model::Uid>, std::shared_ptr<const model::NodesRequest>> newest_;
-  std::unique_ptr<kube::Reflector> reflector_;
-  Api api_ = Api::kUnknown;
-  telemetry::Counter asked_;
-  telemetry::Counter provisioned_;
-  telemetry::Counter failed_;
-  telemetry::Gauge open_;
+  ProvisioningRequests requests_;
+  PlaceholderPods placeholders_;
+  NodesMetrics metrics_;
+  NodesCondition condition_;
   bool started_ = false;
-  base::TimerId timer_{};
-  std::optional<base::Instant> timerDue_ = std::nullopt;
+  base::EarliestTimer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
