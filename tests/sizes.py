@@ -58,7 +58,6 @@ LARGER = {
     "launch/channel.h Channel": (15, 16),
     "launch/member_link.h MemberLink": (12, 13),
     "launch/supervisor.h Supervisor": (17, 20),
-    "cli/convert/draft.h JobDraft": (32, 12),
     "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
