@@ -34,7 +34,6 @@ LARGER = {
     "src/net/client_cpprest.cpp": (879,),
     "src/net/client_cpprest.cpp StreamOperation": (14, 16),
     "src/net/server_connection.h Connection": (38, 30),
-    "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
     "operator/console/console.h Console": (24, 14),
     "operator/installation_check.h InstallationCheck": (8, 13),
     "operator/nodes_keeper.cpp": (487,),
