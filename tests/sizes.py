@@ -48,9 +48,6 @@ LARGER = {
     "agent/kernel_netlink.cpp": (404,),
     "agent/link_keeper.h LinkKeeper": (16, 21),
     "agent/process.cpp Process": (16, 21),
-    "launch/channel.h Channel": (15, 16),
-    "launch/member_link.h MemberLink": (12, 13),
-    "launch/supervisor.h Supervisor": (17, 20),
     "src/core/place": (4248,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
