@@ -11,10 +11,8 @@
 
 namespace trainyard::replay {
 
-// Makes the TrainingJobs of a replay from the jobs of its trace; `job` is an index into the trace.
-//
-// Every job is preemptible. Small jobs have a worker for each GPU if they may relax, otherwise one worker;
-// large ones have equal workers, as large as nodes allow. Elastic jobs begin with their desired size.
+// Makes the TrainingJobs of a replay from the jobs of its trace, as runEngine() describes them; `job` is an
+// index into the trace. Elastic jobs begin with their desired size.
 class JobFactory {
  public:
   // The trace and the setup must outlive the factory.
