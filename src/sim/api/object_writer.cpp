@@ -1,5 +1,6 @@
 #include "sim/api/object_writer.h"
 
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "sim/api/scale.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
