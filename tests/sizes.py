@@ -30,17 +30,6 @@ LARGER = {
     "src/net/client_cpprest.cpp": (879,),
     "src/net/client_cpprest.cpp StreamOperation": (14, 16),
     "src/net/server_connection.h Connection": (38, 30),
-    "src/replay/engine/engine.cpp": (414,),
-    "src/replay/engine/engine.cpp Engine": (21, 14),
-    "src/replay/engine/meter.h ReplayMeter": (21, 19),
-    "src/replay/papers/tensorlights.cpp Network": (18, 13),
-    "src/sim/api/server_impl.h ApiServer::Impl": (34, 6),
-    "src/sim/cluster/cluster.h SimulatedCluster": (29, 18),
-    "src/sim/scheduler/scheduler.h Scheduler": (21, 15),
-    "launch/channel.h Channel": (15, 16),
-    "launch/member_link.h MemberLink": (12, 13),
-    "launch/supervisor.h Supervisor": (17, 20),
-    "cli/convert/draft.h JobDraft": (32, 12),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
 

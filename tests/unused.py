@@ -37,8 +37,6 @@ KNOWN = {
     "src/model/traffic_pod.h: TrafficPod::jobName",
     "src/sim/api/registry.h: Registry::findKind",
     "src/sim/scheduler/extender.h: GuardExtender::holds",
-    "src/sim/scheduler/scheduler.h: Scheduler::attempts",
-    "src/sim/scheduler/scheduler.h: Scheduler::bindings",
 }
 # Called by the language or by templates: ranges, iterators, hashes, standard concepts.
 IMPLICIT = {"begin", "end", "size", "data", "empty", "value_type", "iterator", "const_iterator", "difference_type", "reference",

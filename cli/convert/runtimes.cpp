@@ -95,41 +95,41 @@ void readJobs(const Json& runtime, Runtime& result) {
 void noteJobSet(const Runtime& runtime, const std::string& said, JobDraft& draft) {
   const Json set = get(runtime.object, "spec", "template", "spec");
   if (!get(set, "failurePolicy", "maxRestarts").is_null())
-    draft.changed(fmt::format(
+    draft.notes().changed(fmt::format(
         "{}: failurePolicy.maxRestarts: the Job's retries and the JobSet's restarts are one count here, "
         "spec.failure.maxRestarts",
         said));
   if (!get(set, "ttlSecondsAfterFinished").is_null())
-    draft.changed(
+    draft.notes().changed(
         fmt::format("{}: ttlSecondsAfterFinished: spec.run.ttlSecondsAfterFinished deletes the TrainingJob, "
                     "not only its pods",
                     said));
   if (textOf(get(set, "startupPolicy", "startupPolicyOrder")) == "InOrder")
-    draft.changed(fmt::format("{}: startupPolicy: all roles start together", said));
+    draft.notes().changed(fmt::format("{}: startupPolicy: all roles start together", said));
   const Json success = get(set, "successPolicy");
   const Json targets = listOf(get(success, "targetReplicatedJobs"));
   const bool usual = textOf(get(success, "operator")) != "Any" &&
                      std::all_of(targets.begin(), targets.end(),
                                  [](const Json& each) { return each == "node" || each == kLauncherJob; });
-  if (!usual) draft.lost(fmt::format("{}: successPolicy: not carried over; see spec.success", said));
+  if (!usual) draft.notes().lost(fmt::format("{}: successPolicy: not carried over; see spec.success", said));
   if (!get(runtime.object, "spec", "mlPolicy", "torch", "elasticPolicy").is_null())
-    draft.lost(fmt::format(
+    draft.notes().lost(fmt::format(
         "{}: mlPolicy.torch.elasticPolicy: the job has a fixed size; write spec.elastic to have it resized",
         said));
   if (!get(runtime.object, "spec", "podGroupPolicy", "volcano", "networkTopology").is_null())
-    draft.lost(
+    draft.notes().lost(
         fmt::format("{}: podGroupPolicy.volcano.networkTopology: name a level in spec.locality", said));
 }
 
 void noteJob(const Json& job, const std::string& said, JobDraft& draft) {
-  draft.noteUnknown(job, "runtime.spec.template.spec.replicatedJobs[]", said);
+  draft.notes().noteUnknown(job, "runtime.spec.template.spec.replicatedJobs[]", said);
   const Json spec = get(job, "template", "spec");
   if (!get(spec, "podFailurePolicy").is_null())
-    draft.lost(fmt::format("{}: podFailurePolicy: not carried over; write spec.failure.rules", said));
+    draft.notes().lost(fmt::format("{}: podFailurePolicy: not carried over; write spec.failure.rules", said));
   for (const Json& each : listOf(get(job, "dependsOn"))) {
     const std::string name = textOf(get(each, "name"));
     if (name == "node" || name == kLauncherJob)
-      draft.changed(fmt::format("{}: dependsOn {}: all roles start together", said, name));
+      draft.notes().changed(fmt::format("{}: dependsOn {}: all roles start together", said, name));
   }
 }
 
@@ -140,18 +140,18 @@ void noteRuntime(const Runtime& runtime, JobDraft& draft) {
   const std::string ask =
       fmt::format("add `kubectl get clustertrainingruntime {} -o yaml` to the files", runtime.name);
   if (!runtime.found && runtime.framework.empty())
-    return draft.cannotWork(
+    return draft.notes().cannotWork(
         fmt::format("{} is not known: framework Custom sets no variables of a framework; {}", said, ask));
   if (!runtime.found)
-    return draft.changed(fmt::format(
+    return draft.notes().changed(fmt::format(
         "{} is not among the files: volumes, init containers and commands that it adds are not carried "
         "over; {}",
         said, ask));
-  draft.kept(fmt::format("{} is read from the files", said));
+  draft.notes().kept(fmt::format("{} is read from the files", said));
   if (!runtime.others.empty())
-    draft.cannotWork(
+    draft.notes().cannotWork(
         fmt::format("{}: its jobs {} are not carried over", said, fmt::join(runtime.others, ", ")));
-  draft.noteUnknown(get(runtime.object, "spec"), "runtime.spec", said + ": spec");
+  draft.notes().noteUnknown(get(runtime.object, "spec"), "runtime.spec", said + ": spec");
   noteJobSet(runtime, said, draft);
   for (const Json& job : listOf(get(runtime.object, "spec", "template", "spec", "replicatedJobs"))) {
     const std::string name = textOf(get(job, "name"));

@@ -27,10 +27,11 @@ void takePreemptable(const std::string& value, const std::string& said, JobDraft
   const bool stops = value == "true";
   const Json other = get(draft.spec(), "preemptible");
   if (!other.is_null() && other != stops)
-    draft.changed(fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members",
-                              said, value, stops ? "false" : "true"));
+    draft.notes().changed(
+        fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members", said,
+                    value, stops ? "false" : "true"));
   draft.spec()["preemptible"] = stops && (other.is_null() || other == true);
-  draft.kept(fmt::format("{}: {}: spec.preemptible", said, value));
+  draft.notes().kept(fmt::format("{}: {}: spec.preemptible", said, value));
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft
       } else if (key == "volcano.sh/preemptable") {
         takePreemptable(valueText(value), what, draft);
       } else {
-        draft.lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
-                               value.is_string() ? textOf(value) : value.dump()));
+        draft.notes().lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
+                                       value.is_string() ? textOf(value) : value.dump()));
       }
     }
     if (metadata[part].empty()) metadata.erase(part);
@@ -65,7 +66,7 @@ void takeVolcanoResources(const RoleDraft& role, JobDraft& draft) {
       const Json resources = get(container, "resources", part);
       for (const auto& [name, value] : resources.items()) {
         if (isMark(name))
-          draft.cannotWork(
+          draft.notes().cannotWork(
               fmt::format("role {}: resource {}: Volcano's scheduler alone gives it to pods: request "
                           "what a device plugin offers",
                           role.name, name));

@@ -51,6 +51,7 @@ class VolcanoPlugins {
 
   const Json plugins_;
   JobDraft& draft_;
+  ConversionNotes& notes_;
   std::string framework_ = "Custom";
   std::string port_;
   std::string group_;      // roles that the framework's plug-in counts

@@ -15,7 +15,7 @@ namespace trainyard::cli {
 // tasks, and the restartPolicy of their templates.
 class VolcanoPolicies {
  public:
-  explicit VolcanoPolicies(JobDraft& draft) : draft_(draft) {}
+  explicit VolcanoPolicies(JobDraft& draft) : draft_(draft), notes_(draft.notes()) {}
 
   void addTask(const Json& task, const std::string& role);
   // Called after all tasks: writes spec.success and spec.failure. `spec` is the job's.
@@ -34,6 +34,7 @@ class VolcanoPolicies {
   static Subject subjectOf(const std::string& event);
 
   JobDraft& draft_;
+  ConversionNotes& notes_;
   std::vector<std::pair<Json, std::string>> ofTasks_;   // policies and their roles
   std::map<std::string, std::string> restartPolicies_;  // of templates, by role
   std::map<std::string, OnFailure> byPolicy_;           // by role; "": all roles

@@ -1,8 +1,12 @@
+#include "sim/api/object_remover.h"
+
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/api/server_impl.h"
+#include "sim/api/watch.h"
 
 namespace trainyard::sim {
 namespace {
@@ -61,13 +65,13 @@ Outcome<void> checkPreconditions(ResourceName resource, const Json& object, cons
 
 }  // namespace
 
-Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) const {
+Outcome<DeleteOptions> ObjectRemover::deleteOptions(const RequestInfo& info) const {
   DeleteOptions options;
   options.dryRun = info.dryRun;
   Json body = Json::object();
   if (!info.http->body.empty()) {
     std::vector<std::string> duplicates;
-    auto parsed = parseBody(info, duplicates);
+    auto parsed = bodies_.parse(info, duplicates);
     if (!parsed) return tl::unexpected<Failure>(parsed.error());
     const std::string kind = textAt(*parsed, {"kind"});
     if (!parsed->is_object() || (!kind.empty() && kind != "DeleteOptions")) {
@@ -76,7 +80,7 @@ Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) c
     parsed->erase("kind");
     parsed->erase("apiVersion");
     std::vector<std::string> unknown;
-    auto typed = roundTrip(registry->structType("DeleteOptions"), *parsed, unknown);
+    auto typed = roundTrip(state_.registry->structType("DeleteOptions"), *parsed, unknown);
     if (!typed) return tl::unexpected<Failure>(typed.error());
     body = *std::move(typed);
   } else {
@@ -118,27 +122,27 @@ Outcome<DeleteOptions> ApiServer::Impl::deleteOptions(const RequestInfo& info) c
   return options;
 }
 
-std::pair<bool, ObjectPtr> ApiServer::Impl::removeNamespace(const ResourceType& type, const ObjectKey& key,
-                                                            Json object, const DeleteOptions& options) {
+std::pair<bool, ObjectPtr> ObjectRemover::removeNamespace(const ResourceType& type, const ObjectKey& key,
+                                                          Json object, const DeleteOptions& options) {
   // A namespace is deleted after the namespace controller has emptied it and removed "kubernetes" from
   // spec.finalizers.
   if (findPath(object, {"metadata", "deletionTimestamp"}) == nullptr) {
-    object["metadata"]["deletionTimestamp"] = base::formatTime(clock());
+    object["metadata"]["deletionTimestamp"] = base::formatTime(state_.clock());
     object["status"]["phase"] = "Terminating";
     const ObjectPtr kept =
-        options.dryRun ? std::make_shared<const Json>(object) : store.put(type.table, key, object);
+        options.dryRun ? std::make_shared<const Json>(object) : state_.store.put(type.table, key, object);
     return {false, kept};
   }
   const bool empty =
       listAt(object, {"spec", "finalizers"}).empty() && listAt(object, {"metadata", "finalizers"}).empty();
-  if (!empty || options.dryRun) return {false, store.get(type.table, key)};
-  return {true, store.erase(type.table, key)};
+  if (!empty || options.dryRun) return {false, state_.store.get(type.table, key)};
+  return {true, state_.store.erase(type.table, key)};
 }
 
-Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const ResourceType& type,
-                                                                  const ObjectKey& key,
-                                                                  const DeleteOptions& options) {
-  const ObjectPtr old = store.get(type.table, key);
+Outcome<std::pair<bool, ObjectPtr>> ObjectRemover::removeObject(const ResourceType& type,
+                                                                const ObjectKey& key,
+                                                                const DeleteOptions& options) {
+  const ObjectPtr old = state_.store.get(type.table, key);
   if (old == nullptr) return failNotFound(type.name, key.second);
   if (auto met = checkPreconditions(type.name, *old, options); !met)
     return tl::unexpected<Failure>(met.error());
@@ -152,7 +156,8 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
   if (deleting && held > 0) {
     // Only a shorter time changes anything; if it is zero, the object is deleted below.
     if (!options.grace || *options.grace >= held) return std::pair(false, old);
-    const auto until = base::parseTime(textAt(object, {"metadata", "deletionTimestamp"})).value_or(clock());
+    const auto until =
+        base::parseTime(textAt(object, {"metadata", "deletionTimestamp"})).value_or(state_.clock());
     grace = std::max<std::int64_t>(*options.grace, 0);
     object["metadata"]["deletionTimestamp"] =
         base::formatTime(until - std::chrono::seconds(held) + std::chrono::seconds(*grace));
@@ -164,20 +169,20 @@ Outcome<std::pair<bool, ObjectPtr>> ApiServer::Impl::removeObject(const Resource
   }
   setPropagation(object, options.propagation);
   const bool pending = !listAt(object, {"metadata", "finalizers"}).empty();
-  if (graceful && !deleting) markDeleting(object, clock(), *grace);
-  if (!graceful && pending) markDeleting(object, clock(), 0);
+  if (graceful && !deleting) markDeleting(object, state_.clock(), *grace);
+  if (!graceful && pending) markDeleting(object, state_.clock(), 0);
   if (pending || (graceful && *grace > 0)) {
     if (options.dryRun || object == *old)
       return std::pair(false, std::make_shared<const Json>(std::move(object)));
-    return std::pair(false, store.put(type.table, key, std::move(object)));
+    return std::pair(false, state_.store.put(type.table, key, std::move(object)));
   }
   if (options.dryRun) return std::pair(true, std::make_shared<const Json>(std::move(object)));
   // The real server first writes the deletion mark and then deletes, so watchers get two events.
-  if (graceful && object != *old) store.put(type.table, key, std::move(object));
-  return std::pair(true, store.erase(type.table, key));
+  if (graceful && object != *old) state_.store.put(type.table, key, std::move(object));
+  return std::pair(true, state_.store.erase(type.table, key));
 }
 
-Outcome<Answer> ApiServer::Impl::remove(const RequestInfo& info) {
+Outcome<Answer> ObjectRemover::remove(const RequestInfo& info) {
   auto options = deleteOptions(info);
   if (!options) return tl::unexpected<Failure>(options.error());
   const ResourceType& type = *info.type;
@@ -191,10 +196,10 @@ Outcome<Answer> ApiServer::Impl::remove(const RequestInfo& info) {
   return Answer{accepted ? 202 : 200, shown(type, *object)};
 }
 
-Outcome<Answer> ApiServer::Impl::removeCollection(const RequestInfo& info) {
+Outcome<Answer> ObjectRemover::removeCollection(const RequestInfo& info) {
   auto options = deleteOptions(info);
   if (!options) return tl::unexpected<Failure>(options.error());
-  auto listed = list(info);
+  auto listed = reader_.list(info);
   if (!listed) return listed;
   for (auto& item : listed->body["items"]) {
     const ObjectKey key{textAt(item, {"metadata", "namespace"}), textAt(item, {"metadata", "name"})};

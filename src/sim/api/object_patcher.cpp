@@ -1,7 +1,13 @@
+#include "sim/api/object_patcher.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
-#include "sim/api/server_impl.h"
 #include "sim/api/strategic_merge.h"
+#include "sim/api/watch.h"
 
 namespace trainyard::sim {
 namespace {
@@ -52,8 +58,7 @@ Outcome<void> sameIdentity(const RequestInfo& info, const Json& object) {
 
 }  // namespace
 
-Outcome<Json> ApiServer::Impl::applyPatch(const RequestInfo& info, const Json& old,
-                                          const Json& patchBody) const {
+Outcome<Json> applyPatch(const RequestInfo& info, const Json& old, const Json& patchBody) {
   const std::string contentType = info.contentType();
   if (contentType == kJsonPatch) return applyJsonPatch(old, patchBody);
   if (!patchBody.is_object()) return failBadRequest("error decoding patch: the patch is no object");
@@ -63,7 +68,7 @@ Outcome<Json> ApiServer::Impl::applyPatch(const RequestInfo& info, const Json& o
   return merged;
 }
 
-Outcome<Answer> ApiServer::Impl::patch(const RequestInfo& info) {
+Outcome<Answer> ObjectPatcher::patch(const RequestInfo& info) {
   const std::string contentType = info.contentType();
   if (contentType == "application/apply-patch+yaml") {
     return tl::unexpected<Failure>(Failure{415, "UnsupportedMediaType",
@@ -83,11 +88,11 @@ Outcome<Answer> ApiServer::Impl::patch(const RequestInfo& info) {
   auto body = parseJson(info.http->body, info.strict ? &duplicates : nullptr);
   std::vector<std::string> complaints;
   for (const auto& path : duplicates) complaints.push_back(fmt::format("duplicate field \"{}\"", path));
-  return update(info, "", [&](const Json& old) -> Outcome<Json> {
+  return writer_.update(info, "", [&](const Json& old) -> Outcome<Json> {
     if (!body) return failBadRequest("error decoding patch: " + body.error().message);
     auto patched = applyPatch(info, shown(*info.type, old), *body);
     if (!patched) return patched;
-    auto object = decode(info, *std::move(patched), true, complaints);
+    auto object = bodies_.decode(info, *std::move(patched), true, complaints);
     if (!object) return object;
     if (auto same = sameIdentity(info, *object); !same) return tl::unexpected<Failure>(same.error());
     return object;

@@ -1,9 +1,15 @@
-#include <algorithm>
+#include "sim/api/object_reader.h"
+
 #include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "sim/api/server_impl.h"
+#include "sim/api/scale.h"
+#include "sim/api/watch.h"
 
 namespace trainyard::sim {
 namespace {
@@ -110,68 +116,21 @@ Outcome<Wanted> select(const RequestInfo& info, const ApiStore& store) {
   return wanted;
 }
 
-Json typeMeta(const std::string& kind, const std::string& apiVersion) {
-  return {{"kind", kind}, {"apiVersion", apiVersion}};
-}
-
-Json resourceEntry(const ResourceType& type, const std::string& suffix, const Json& verbs) {
-  Json entry = {{"name", type.name.plural + suffix},
-                {"singularName", suffix.empty() ? type.singular : ""},
-                {"namespaced", type.namespaced},
-                {"kind", type.name.kind},
-                {"verbs", verbs}};
-  if (suffix.empty() && !type.shortNames.empty()) entry["shortNames"] = type.shortNames;
-  return entry;
-}
-
-Json resourceList(const Registry& registry, const std::string& group, const std::string& version) {
-  Json list = typeMeta("APIResourceList", "v1");
-  list["groupVersion"] = group.empty() ? version : group + "/" + version;
-  list["resources"] = Json::array();
-  const Json verbs = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-  for (const auto& type : registry.all()) {
-    if (type->name.group != group || type->version != version) continue;
-    list["resources"].push_back(resourceEntry(*type, "", verbs));
-    if (type->hasStatus)
-      list["resources"].push_back(resourceEntry(*type, "/status", {"get", "patch", "update"}));
-    if (!type->hasScale()) continue;
-    Json scale = resourceEntry(*type, "/scale", {"get", "patch", "update"});
-    scale.update({{"group", "autoscaling"}, {"version", "v1"}, {"kind", "Scale"}});
-    list["resources"].push_back(std::move(scale));
-  }
-  return list;
-}
-
-Json groupList(const Registry& registry) {
-  Json list = typeMeta("APIGroupList", "v1");
-  list["groups"] = Json::array();
-  std::vector<std::string> seen;
-  for (const auto& type : registry.all()) {
-    if (type->name.group.empty() || std::find(seen.begin(), seen.end(), type->apiVersion()) != seen.end())
-      continue;
-    seen.push_back(type->apiVersion());
-    const Json version = {{"groupVersion", type->apiVersion()}, {"version", type->version}};
-    list["groups"].push_back(
-        {{"name", type->name.group}, {"versions", Json::array({version})}, {"preferredVersion", version}});
-  }
-  return list;
-}
-
 }  // namespace
 
-Outcome<Answer> ApiServer::Impl::get(const RequestInfo& info) const {
-  const ObjectPtr object = store.get(info.type->table, info.key());
+Outcome<Answer> ObjectReader::get(const RequestInfo& info) const {
+  const ObjectPtr object = store_.get(info.type->table, info.key());
   if (object == nullptr) return failNotFound(info.type->name, info.path.name);
   const Json seen = shown(*info.type, *object);
   if (info.part != Part::kScale) return Answer{200, seen};
-  auto scale = readScale(info, seen);
+  auto scale = readScale(*info.type, seen);
   if (!scale) return tl::unexpected<Failure>(scale.error());
   return Answer{200, *std::move(scale)};
 }
 
 // No container runs here: an annotation holds the log that it would have written.
-Outcome<Answer> ApiServer::Impl::log(const RequestInfo& info) const {
-  const ObjectPtr object = store.get(info.type->table, info.key());
+Outcome<Answer> ObjectReader::log(const RequestInfo& info) const {
+  const ObjectPtr object = store_.get(info.type->table, info.key());
   if (object == nullptr) return failNotFound(info.type->name, info.path.name);
   const Json seen = shown(*info.type, *object);
   if (textAt(seen, {"spec", "nodeName"}).empty())
@@ -179,10 +138,10 @@ Outcome<Answer> ApiServer::Impl::log(const RequestInfo& info) const {
   return Answer{200, textAt(seen, {"metadata", "annotations", "sim.trainyard.dev/log"})};
 }
 
-Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
+Outcome<Answer> ObjectReader::list(const RequestInfo& info) const {
   auto selector = selectorOf(info);
   if (!selector) return tl::unexpected<Failure>(selector.error());
-  auto wanted = select(info, store);
+  auto wanted = select(info, store_);
   if (!wanted) return tl::unexpected<Failure>(wanted.error());
   const ResourceType& type = *info.type;
   const std::string limitText = queryText(info.path.query, "limit");
@@ -209,7 +168,7 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
     }
     items.push_back(std::move(seen));
   }
-  Json result = typeMeta(type.name.kind + "List", type.apiVersion());
+  Json result = {{"kind", type.name.kind + "List"}, {"apiVersion", type.apiVersion()}};
   result["metadata"]["resourceVersion"] = std::to_string(wanted->version);
   if (type.custom()) result["metadata"]["continue"] = "";
   if (remaining > 0) {
@@ -218,36 +177,6 @@ Outcome<Answer> ApiServer::Impl::list(const RequestInfo& info) const {
   }
   result["items"] = std::move(items);
   return Answer{200, std::move(result)};
-}
-
-Outcome<Answer> ApiServer::Impl::discovery(const ApiPath& path) const {
-  const auto& parts = path.segments;
-  const std::string first = parts.empty() ? "" : parts[0];
-  if (first == "healthz" || first == "readyz" || first == "livez") return Answer{200, "ok"};
-  if (first == "version") {
-    return Answer{
-        200, {{"major", "1"}, {"minor", "36"}, {"gitVersion", "v1.36.3-sim"}, {"platform", "linux/amd64"}}};
-  }
-  if (first == "api" && parts.size() == 1) {
-    Json versions = typeMeta("APIVersions", "v1");
-    versions["versions"] = {"v1"};
-    return Answer{200, std::move(versions)};
-  }
-  if (first == "apis" && parts.size() == 1) return Answer{200, groupList(*registry)};
-  const bool core = first == "api" && parts.size() == 2;
-  if (core || (first == "apis" && parts.size() == 3)) {
-    Json list = resourceList(*registry, core ? "" : parts[1], parts.back());
-    if (!list["resources"].empty()) return Answer{200, std::move(list)};
-  }
-  if (first == "apis" && parts.size() == 2) {
-    const Json groups = groupList(*registry);
-    for (auto group : groups["groups"]) {
-      if (group["name"] != parts[1]) continue;
-      group.update(typeMeta("APIGroup", "v1"));
-      return Answer{200, std::move(group)};
-    }
-  }
-  return failPageNotFound();
 }
 
 }  // namespace trainyard::sim
