@@ -16,7 +16,6 @@ PROGRAMS = ("src", "operator", "extender", "agent", "launch", "cli")
 LARGER = {
     "src/codec/job_spec.cpp": (402,),
     "src/codec/member_pod.cpp": (404,),
-    "src/core/guard/guard.cpp": (437,),
     "src/core/ledger/ledger.h Ledger": (32, 15),
     "src/core/search/gang_placer.h GangPlacer": (28, 12),
     "src/core/search/placement_cache.h PlacementCache": (12, 22),
