@@ -26,7 +26,7 @@ class CycleRunner {
     kube::ApiClient& api;
     base::Executor& executor;
     ClusterView& cluster;
-    LeaderTasks& tasks;  // not used before the first cycle
+    LeaderTasks& tasks;
     RecordedEvents& events;
     OperatorMetrics& metrics;
     base::Logger log;

@@ -16,10 +16,10 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       metrics_(deps_.metrics),
       cluster_(options_, {deps_.api, deps_.executor, deps_.rng, deps_.log, [this] { cycles_.request(); }}),
       events_(options_, deps_.api, deps_.executor, deps_.log.named("events")),
-      cycles_(options_, {deps_.api, deps_.executor, cluster_, tasks_, events_, metrics_, deps_.log,
-                         deps_.offload, [this] { return leading(); }, [this] { refresher_.changed(); }}),
       tasks_(options_, {deps_.api, deps_.executor, cluster_.cache(), events_, metrics_, deps_.metrics,
                         deps_.rng, deps_.log, [this] { return leading(); }, [this] { cycles_.request(); }}),
+      cycles_(options_, {deps_.api, deps_.executor, cluster_, tasks_, events_, metrics_, deps_.log,
+                         deps_.offload, [this] { return leading(); }, [this] { refresher_.changed(); }}),
       freeGpus_(deps_.metrics, deps_.executor, deps_.offload, [this] { return snapshot(); }),
       refresher_(deps_.executor, cluster_, metrics_, freeGpus_),
       leadership_(options_, deps_.leaseApi, deps_.executor, metrics_, deps_.log) {

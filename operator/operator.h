@@ -70,8 +70,8 @@ class Operator {
   OperatorMetrics metrics_;
   ClusterView cluster_;
   RecordedEvents events_;
-  CycleRunner cycles_;
   LeaderTasks tasks_;
+  CycleRunner cycles_;
   FreeGpuMetrics freeGpus_;
   MetricsRefresher refresher_;
   Leadership leadership_;
