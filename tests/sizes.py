@@ -27,7 +27,6 @@ LARGER = {
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),
     "src/kube/events.cpp EventRecorder::Impl": (18, 13),
-    "src/kube/leader_election.cpp LeaderElection::Impl": (24, 20),
     "src/net/client_cpprest.cpp": (879,),
     "src/net/client_cpprest.cpp StreamOperation": (14, 16),
     "src/net/server_connection.h Connection": (38, 30),
