@@ -26,7 +26,6 @@ LARGER = {
     "src/core/place/placement_failure.cpp Explanation": (29, 7),
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),
-    "src/kube/events.cpp EventRecorder::Impl": (18, 13),
     "src/net/client_cpprest.cpp": (879,),
     "src/net/client_cpprest.cpp StreamOperation": (14, 16),
     "src/net/server_connection.h Connection": (38, 30),
