@@ -26,7 +26,6 @@ LARGER = {
     "src/core/status/job_status.cpp": (465,),
     "src/net/client_cpprest.cpp": (879,),
     "src/net/client_cpprest.cpp StreamOperation": (14, 16),
-    "src/net/server_connection.h Connection": (38, 30),
     "src/replay/engine/engine.cpp": (414,),
     "src/replay/engine/engine.cpp Engine": (21, 14),
     "src/replay/engine/meter.h ReplayMeter": (21, 19),
