@@ -24,8 +24,6 @@ LARGER = {
     "src/core/place/placement_failure.cpp Explanation": (29, 7),
     "src/core/resize/size_search.cpp Search": (21, 13),
     "src/core/status/job_status.cpp": (465,),
-    "src/net/client_cpprest.cpp": (879,),
-    "src/net/client_cpprest.cpp StreamOperation": (14, 16),
     "src/replay/engine/engine.cpp": (414,),
     "src/replay/engine/engine.cpp Engine": (21, 14),
     "src/replay/engine/meter.h ReplayMeter": (21, 19),
