@@ -55,15 +55,9 @@ THIRD_PARTY = {
     "launch": ("mbedtls/",),  # one static file for any image
 }
 # Headers shared by the files of one part, included by no other part.
-<<<<<<< HEAD
-PRIVATE_HEADERS = ("cli/convert/conversion_notes.h", "cli/convert/draft.h", "cli/convert/failures.h", "cli/convert/role_drafts.h", "cli/convert/runtimes.h", "cli/convert/scheduler_marks.h", "cli/convert/scratch.h", "cli/convert/ssh_launch.h", "cli/convert/template.h", "cli/convert/value.h", "cli/convert/variables.h", "cli/convert/volcano_plugins.h", "cli/convert/volcano_policies.h", "cli/convert/volcano_tasks.h", "sim/api/json.h", "net/openssl.h", "net/server_connection.h", "net/server_core.h", "net/server_tls.h")
-# One place each, because they take long to compile and are meant to be exchanged.
-ONLY_IN = {"cpprest/": "net/client_cpprest.cpp", "netlink/": "agent/kernel_netlink.cpp", "mbedtls/": "launch/proofs.cpp"}
-=======
-PRIVATE_HEADERS = ("cli/convert/draft.h", "cli/convert/failures.h", "cli/convert/runtimes.h", "cli/convert/scheduler_marks.h", "cli/convert/scratch.h", "cli/convert/ssh_launch.h", "cli/convert/template.h", "cli/convert/value.h", "cli/convert/variables.h", "cli/convert/volcano_plugins.h", "cli/convert/volcano_policies.h", "cli/convert/volcano_tasks.h", "sim/api/json.h", "net/openssl.h", "net/client_library.h", "net/client_send.h", "net/client_threads.h", "net/server_connection.h", "net/server_core.h", "net/server_request_reader.h", "net/server_socket.h", "net/server_timer.h", "net/server_tls.h", "net/server_writer.h", "net/silence_timer.h")
+PRIVATE_HEADERS = ("cli/convert/conversion_notes.h", "cli/convert/draft.h", "cli/convert/failures.h", "cli/convert/role_drafts.h", "cli/convert/runtimes.h", "cli/convert/scheduler_marks.h", "cli/convert/scratch.h", "cli/convert/ssh_launch.h", "cli/convert/template.h", "cli/convert/value.h", "cli/convert/variables.h", "cli/convert/volcano_plugins.h", "cli/convert/volcano_policies.h", "cli/convert/volcano_tasks.h", "net/client_library.h", "net/client_send.h", "net/client_threads.h", "net/openssl.h", "net/server_connection.h", "net/server_core.h", "net/server_request_reader.h", "net/server_socket.h", "net/server_timer.h", "net/server_tls.h", "net/server_writer.h", "net/silence_timer.h", "sim/api/json.h")
 # One place each (a file, or files of one prefix), because they take long to compile and are meant to be exchanged.
 ONLY_IN = {"cpprest/": "net/client_*", "pplx/": "net/client_*", "netlink/": "agent/kernel_netlink.cpp", "mbedtls/": "launch/proofs.cpp"}
->>>>>>> 8d1780bd696f1e1a931ebb5f263e316cf0d3991d
 CORE_FORBIDS = {"thread", "mutex", "atomic", "condition_variable", "future", "iostream", "fstream", "random", "ctime"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
