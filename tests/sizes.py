@@ -18,7 +18,6 @@ LARGER = {
     "src/core/search/gang_placer.h GangPlacer": (28, 12),
     "src/core/search/placement_cache.h PlacementCache": (12, 22),
     "src/core/resize/size_search.cpp Search": (21, 13),
-    "src/core/status/job_status.cpp": (465,),
 }
 CLASS = re.compile(r"\b(class|struct)\s+(?:\[\[nodiscard\]\]\s*)?([\w:]+)\s*(?:final\s*)?(?::[^;{]*)?\{")
 
