@@ -152,7 +152,9 @@ std::chrono::seconds StartStep::longestGrace(const std::vector<Change>& victimCh
     const model::Pod* pod = findVictim(in_.input.snapshot.pods, each);
     if (pod == nullptr || !pod->deletionTime) continue;
     const auto left = *pod->deletionTime - in_.input.snapshot.now;
-    longest = std::max(longest, std::chrono::ceil<std::chrono::seconds>(left));
+    // A deletion by a user may ask for any time; it is cut to maxGrace.
+    longest =
+        std::max(longest, std::min(std::chrono::ceil<std::chrono::seconds>(left), in_.settings.maxGrace));
   }
   return longest;
 }
