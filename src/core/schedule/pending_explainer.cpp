@@ -84,16 +84,16 @@ bool PendingExplainer::noteUnplacedAs(const PendingJob& pendingJob, std::size_t 
 
 PendingExplainer::PendingPtr PendingExplainer::failureOf(const PendingJob& pendingJob,
                                                          const GangShape& shape) {
-  const PlacementCache::Question question{shape.key, shape.relaxation.widest};
+  const UnplacedShapes::Question question{shape.key, shape.relaxation.widest};
   const model::Job& job = *pendingJob.waiting->job;
   const auto* closed = in_.placer.closedTo(job);
   auto& [takes, words] = failures_[{question, closed}];
   if (words && takes == in_.ledger.takes()) return words;
   // Nodes are closed for one queue only, so the cache must not share such a failure with others.
-  auto failure = closed == nullptr ? in_.cache.failure(question, in_.ledger) : nullptr;
+  auto failure = closed == nullptr ? in_.cache.unplaced.reason(question, in_.ledger) : nullptr;
   if (!failure) {
     failure = std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
-    if (closed == nullptr) in_.cache.remember(question, in_.ledger, failure);
+    if (closed == nullptr) in_.cache.unplaced.rememberReason(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
   // The blocking jobs and their expected ends change with time, so the cached failure is explained again.
@@ -162,7 +162,8 @@ PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each
       nextAt,           next ? next->widest : 0, slices ? pendingJob.priority : 0};
   if (const auto reported = reported_.find(key); reported != reported_.end())
     return lastReported_ = reported->second;
-  const bool known = in_.cache.failure({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
+  const bool known =
+      in_.cache.unplaced.reason({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
     return previousReason(pendingJob);

@@ -84,7 +84,7 @@ class PendingExplainer {
   std::vector<UnplacedJob> unplaced_;
   // The failures of this cycle, each with the ledger's takes() at that time. The key is the question, and the
   // nodes that are closed to the jobs that ask it.
-  using Question = std::pair<PlacementCache::Question, const GangPlacer::NodeNames*>;
+  using Question = std::pair<UnplacedShapes::Question, const GangPlacer::NodeNames*>;
   std::map<Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::MessageKey, PendingPtr> reported_;
   PendingPtr lastReported_;  // the last one of reported_

@@ -23,7 +23,7 @@ Scheduler::Scheduler(const ScheduleRequest& request)
       step_(in_, explainer_) {
   request.cache.notes.follow(in_.snapshot.jobs);
   request.cache.followQueues(in_.snapshot);
-  unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
+  unreachedBefore_ = std::exchange(request.cache.progress.unreached, std::nullopt);
 }
 
 Schedule Scheduler::run() {
@@ -32,7 +32,7 @@ Schedule Scheduler::run() {
   report_.countWaiting(pendingJobs);
   keepReservedPositions(pendingJobs);
   step_.book().begin(pendingJobs);
-  in_.placer.prefer(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
+  in_.placer.preferredTypes().choose(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
   PendingOrder order(in_.tree, pendingJobs);
   while (const PendingJob* pendingJob = order.next()) {
     if (consider(*pendingJob)) order.charged();
@@ -115,7 +115,7 @@ void Scheduler::keepReservedPositions(std::vector<PendingJob>& pendingJobs) {
 // Half of the budget is for the first jobs, the other half for jobs that the last cycle did not reach.
 bool Scheduler::isReached(const PendingJob& pendingJob) {
   const model::ObjectKey& key = pendingJob.waiting->job->key;
-  auto& unreached = in_.request.cache.unreached;
+  auto& unreached = in_.request.cache.progress.unreached;
   if (unreachedBefore_ == key) unreachedBefore_.reset();
   const bool forUnreached = unreachedBefore_ && in_.placer.budget().left() < WorkBudget::kPerCycle / 2;
   if (!forUnreached && !in_.placer.budget().exhausted()) return true;
