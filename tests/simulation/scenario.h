@@ -126,6 +126,10 @@ struct Scenario {
   // Some of its jobs never end by themselves: they are deleted at the end.
   bool lending = false;
 
+  // Returns the job that a trouble picks; null without jobs.
+  [[nodiscard]] const JobPlan* pickedJob(std::uint64_t pick) const {
+    return jobs.empty() ? nullptr : &jobs[pick % jobs.size()];
+  }
   // Returns true if members with this constraint may run on node number `node`; nodes fill racks in order.
   [[nodiscard]] bool mayUse(int node, NodeConstraint wish) const {
     const bool first = node < nodesInRack;

@@ -39,6 +39,14 @@ std::optional<base::WallTime> beganAt(const model::Job& job) {
   return queued->lastTransition;
 }
 
+bool mayBeSuspended(const Scenario& scenario, const model::Job& job) {
+  return std::any_of(scenario.troubles.begin(), scenario.troubles.end(), [&](const TroublePlan& trouble) {
+    if (trouble.kind != Trouble::kSuspendJob && trouble.kind != Trouble::kSuspendStarting) return false;
+    const JobPlan* plan = scenario.pickedJob(trouble.pick);
+    return plan != nullptr && plan->name == job.key.name;
+  });
+}
+
 }  // namespace
 
 const QueuePlan* ServiceLaws::queueOf(const std::string& name) const {
@@ -80,9 +88,11 @@ bool ServiceLaws::waits(const Job& job) const {
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
                                  [&](const JobPlan& each) { return each.name == job.key.name; });
   const bool anywhere = plan != scenario_.jobs.end() && plan->wish == NodeConstraint::kNone;
-  // It would fit, and waits for a closer placement (docs/preemption.md, limits of the promises, 1).
+  // It waits for a closer placement than it will accept (docs/preemption.md, limits of the promises, 1).
   const auto& pending = job.status.pending;
-  if (pending && pending->reason == model::PendingReason::kWaitingForTopology) return false;
+  if (pending && (pending->reason == model::PendingReason::kWaitingForTopology ||
+                  pending->message.find("; accepts ") != std::string::npos))
+    return false;
   return anywhere && !job.finished() && !job.deleting && !job.spec.run.suspend && !gang.placed &&
          !gang.backoff && job.spec.locality.required.empty() && isOfSingleGpus(job);
 }
@@ -97,6 +107,8 @@ std::optional<base::WallTime> ServiceLaws::holdsSince(const Job& job) const {
   const auto& pending = job.status.pending;
   if (!pending || !pending->reservedSince || scenario_.policy.ordering != model::Ordering::kFifo)
     return std::nullopt;
+  // A job that is resumed has a new reservation; a lost write may leave the earlier time in its status.
+  if (mayBeSuspended(scenario_, job)) return std::nullopt;
   const QueuePlan* queue = queueOf(job.spec.queue.str());
   if (queue != nullptr && (!queue->withinQueue || queue->limit || !queue->parent.empty()))
     return std::nullopt;

@@ -25,10 +25,6 @@ std::string suspended(bool on) { return fmt::format(R"({{"spec":{{"run":{{"suspe
 
 }  // namespace
 
-const JobPlan* World::pickJob(std::uint64_t pick) const {
-  return scenario_.jobs.empty() ? nullptr : &scenario_.jobs[pick % scenario_.jobs.size()];
-}
-
 void World::strike(const TroublePlan& trouble) {
   trace_.add(cluster_->loop().now(), "trouble", std::to_string(static_cast<int>(trouble.kind)),
              std::to_string(trouble.pick));
@@ -63,7 +59,7 @@ void World::strike(const TroublePlan& trouble) {
 // -----------------------------------------------------------------------------------------------------------
 
 void World::strikeJob(const TroublePlan& trouble) {
-  const JobPlan* plan = pickJob(trouble.pick);
+  const JobPlan* plan = scenario_.pickedJob(trouble.pick);
   if (plan == nullptr) return;
   if (trouble.kind == Trouble::kTakeName) return takeName(*plan);
   const JobPtr now = job(plan->name);

@@ -79,7 +79,6 @@ class World {
   [[nodiscard]] std::string describeEnd() const;
 
   [[nodiscard]] const kube::ClusterCache& truth() const { return cluster_->observer().cache(); }
-  [[nodiscard]] const JobPlan* pickJob(std::uint64_t pick) const;
   [[nodiscard]] JobPtr job(const std::string& name) const { return truth().jobs.find({"default", name}); }
   void runFor(base::Instant::duration span);
   void problem(std::string text) { result_.problems.push_back(std::move(text)); }

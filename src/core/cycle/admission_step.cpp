@@ -29,6 +29,19 @@ const model::Pod* podOfFormerJob(const model::Job& job, const model::SharedList<
   return pod != nullptr && isOfFormerJob(*pod, job) ? pod : nullptr;
 }
 
+// Whether the job has given up a start, or is about to, and is in the back-off after it. A job that failed
+// for another reason than missing capacity, or whose gang failed, has no claim on what others start with
+// meanwhile.
+bool restsAsHolder(const model::Job& job, const model::GangRecord& record, base::WallTime now) {
+  const auto& proposal = record.proposal;
+  const bool isPending = !record.placed && !job.deleting && !job.spec.run.suspend &&
+                         (!proposal || (proposal->kind == model::ProposalKind::kStart &&
+                                        proposal->phase == model::ProposalPhase::kAborting));
+  const auto& backoff = record.backoff;
+  return isPending && backoff && backoff->count > 0 && now < backoff->until &&
+         (backoff->unbindable == 0 || backoff->unbindable != job.generation);
+}
+
 }  // namespace
 
 void AdmissionStep::admitOrRefuse(const CurrentJob& current) {
@@ -48,6 +61,7 @@ void AdmissionStep::admitOrRefuse(const CurrentJob& current) {
   update.pending = waitsBeforeStart(*job);
   if (update.pending) {
     ++in_.plan.waiting;
+    rest(job, job->status.gang);
     decisions_.write(job, job->status.gang, {}, update);
     return;
   }
@@ -104,9 +118,14 @@ void AdmissionStep::keepQueuePosition(const CurrentJob& current) {
   const bool backsOff = backsOffUntil(gang, in_.input.snapshot.now).has_value();
   const model::Condition* admitted = job->condition(model::conditions::kAdmitted);
   const bool refused = admitted != nullptr && admitted->status == model::ConditionStatus::kFalse;
-  if (!waits || backsOff || refused || current.feedback.failing) return;
+  if (!waits || backsOff) return rest(job, gang);
+  if (refused || current.feedback.failing) return;
   if (admit(*job, in_.input.snapshot, in_.queues, current.feedback).refusal) return;
   waiting_.push_back({job, true});
+}
+
+void AdmissionStep::rest(const JobPtr& job, const model::GangRecord& record) {
+  if (restsAsHolder(*job, record, in_.input.snapshot.now)) waiting_.push_back({.job = job, .rests = true});
 }
 
 void AdmissionStep::wait(const JobPtr& job) {

@@ -21,6 +21,8 @@ class AdmissionStep {
   void holdSuspended(const CurrentJob& current);
   // The job is pending.
   void wait(const JobPtr& job);
+  // If the job is in the back-off after an aborted start by this record, gangs start conditionally for it.
+  void rest(const JobPtr& job, const model::GangRecord& record);
   // The job's last write is under way.
   void keepQueuePosition(const CurrentJob& current);
   // Chooses the shape of the next job that asks for one (spec.plan.mode Auto).

@@ -106,7 +106,11 @@ void Cycle::decide(const CurrentJob& current) {
   const JobPods& pods = in_.podsOf(*job);
   if (model::managedByOther(*job) || isStatusDeferred(*job, pods, current.feedback)) return;
   if (const auto* preemptor = claims_.preemptorOfChanging(*job)) return placed_.evict(job, *preemptor);
-  if (job->status.gang.proposal) return proposals_.step(current);
+  if (job->status.gang.proposal) {
+    proposals_.step(current);
+    const auto& decided = decisions_.add(job).status;
+    return admission_.rest(job, decided ? decided->gang : job->status.gang);
+  }
   if (job->deleting) return removal_.drainDeleted(job);
   if (job->finished()) return removal_.cleanUpFinished(current);
   if (job->status.gang.placed) return placed_.watch(current);

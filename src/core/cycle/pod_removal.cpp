@@ -55,7 +55,9 @@ void PodRemoval::cleanUpFinished(const CurrentJob& current) {
     in_.settle(current.position, goneAt);
 }
 
+// As of a gang that has ended, its pods count as leaving.
 void PodRemoval::stopForSuspension(const JobPtr& job) {
+  in_.endHoldings(job);
   if (in_.podsOf(*job).empty()) {
     model::GangRecord record = job->status.gang;
     record.placed.reset();

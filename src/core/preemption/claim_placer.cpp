@@ -61,6 +61,7 @@ bool ClaimPlacer::quotaAllowsWithout(const Preemptor& preemptor, const std::vect
 }
 
 bool ClaimPlacer::waitsForTerminating(const Preemptor& preemptor, const Claim& claim) {
+  if (in_.awaitsTerminating) return false;
   const ClusterCapacity& capacity = in_.tree.capacity();
   setCharged(claim.releases, false);
   const Amounts wanted = in_.tree.dimensions().namesTypes()

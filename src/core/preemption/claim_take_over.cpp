@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/ledger/what_if.h"
+#include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
 #include "core/queues/priority.h"
 #include "model/charge.h"
@@ -47,13 +48,17 @@ std::optional<ClaimTakeOver::JobPtr> ClaimTakeOver::takeOver(const Preemptor& pr
 
 // Whether `asking` has a placement within its queue's quota once the other claim is given up.
 bool ClaimTakeOver::fitsWithout(const model::Job& other, const Preemptor& asking, std::size_t widest) {
-  const NodeAmounts amounts = amountsOf(other, other.status.gang.proposal->add, in_.ledger);
-  WhatIf victims(in_.ledger);
-  victims.release(amounts);
   const QueueTree::Index queue = in_.tree.queueOf(other);
   const Amounts held = holdingsOf(in_.tree.capacity(), other);
   const bool nonPreemptible = !model::chargedPreemptible(other);
   in_.tree.discharge(queue, held, nonPreemptible);
+  // A job within its guarantee counts on the same victims again, and would claim them before one beyond it.
+  const bool keepsVictims =
+      !isWithinGuarantee(in_.tree, asking.queue, asking.demand) && isWithinGuarantee(in_.tree, queue, held);
+  const NodeAmounts amounts = keepsVictims ? capacityHeldBy(other, in_.ledger)
+                                           : amountsOf(other, other.status.gang.proposal->add, in_.ledger);
+  WhatIf victims(in_.ledger);
+  victims.release(amounts);
   auto placement =
       placer_.quotaAllows(asking, nullptr) ? placer_.place(asking, widest) : std::optional<Placement>();
   const bool fits = placement && !placer_.waitsForTerminating(asking, {std::move(*placement), {}});

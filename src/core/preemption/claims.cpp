@@ -69,25 +69,51 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
   return victims;
 }
 
+namespace {
+
+// What counts twice in this queue: of what leaves below it, as much as the preemptor holds itself.
+Amounts countedTwice(const QueueTree& tree, QueueTree::Index queue, const Amounts& held,
+                     const std::vector<PendingRelease>& leaving) {
+  Amounts twice(held.size(), 0);
+  for (const PendingRelease& each : leaving) {
+    const auto& above = tree.node(each.queue).path;
+    if (std::find(above.begin(), above.end(), queue) == above.end()) continue;
+    for (std::size_t d = 0; d < twice.size(); ++d) twice[d] = base::saturatingAdd(twice[d], each.amounts[d]);
+  }
+  for (std::size_t d = 0; d < twice.size(); ++d) twice[d] = std::min(twice[d], held[d]);
+  return twice;
+}
+
+}  // namespace
+
 void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
                const std::vector<PendingRelease>& leaving) {
   Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
   const auto& path = tree.node(preemptor).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    Amounts left(held.size(), 0);
-    for (const PendingRelease& each : leaving) {
-      const auto& above = tree.node(each.queue).path;
-      if (std::find(above.begin(), above.end(), *at) == above.end()) continue;
-      for (std::size_t d = 0; d < left.size(); ++d) left[d] = base::saturatingAdd(left[d], each.amounts[d]);
-    }
+    const Amounts twice = countedTwice(tree, *at, held, leaving);
     Amounts change(held.size(), 0);
-    for (std::size_t d = 0; d < left.size(); ++d) {
-      const std::int64_t twice = std::min(left[d], held[d]);
-      change[d] = counted[d] - twice;
-      counted[d] = twice;
+    for (std::size_t d = 0; d < twice.size(); ++d) {
+      change[d] = counted[d] - twice[d];
+      counted[d] = twice[d];
     }
     tree.chargeLeaving(*at, change);
   }
+}
+
+std::optional<Excess> beyondLimitCountedOnce(const QueueTree& tree, QueueTree::Index preemptor,
+                                             const Amounts& held,
+                                             const std::vector<PendingRelease>& leaving) {
+  for (const QueueTree::Index at : tree.node(preemptor).path) {
+    const QueueTree::Node& node = tree.node(at);
+    const Amounts twice = countedTwice(tree, at, held, leaving);
+    for (std::size_t d = 0; d < held.size(); ++d) {
+      const std::int64_t charged = base::saturatingAdd(node.usage[d], node.leaving[d]);
+      if (held[d] > 0 && base::saturatingAdd(charged, held[d] - twice[d]) > node.limit[d])
+        return Excess{at, d, charged, node.limit[d], node.leaving[d]};
+    }
+  }
+  return std::nullopt;
 }
 
 std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs) {

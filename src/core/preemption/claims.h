@@ -2,11 +2,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ledger/pod_groups.h"
 #include "core/queues/queue_tree.h"
+#include "core/queues/quota_check.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -41,6 +43,11 @@ struct PendingRelease {
 // what it holds itself, the larger counts. Both are charged already.
 void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
                const std::vector<PendingRelease>& leaving);
+
+// The first limit, from the cluster downwards, that does not admit `held` then.
+[[nodiscard]] std::optional<Excess> beyondLimitCountedOnce(const QueueTree& tree, QueueTree::Index preemptor,
+                                                           const Amounts& held,
+                                                           const std::vector<PendingRelease>& leaving);
 
 // "ml/a, ml/b and ml/c".
 [[nodiscard]] std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs);

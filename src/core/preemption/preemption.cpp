@@ -34,14 +34,35 @@ Claim claimOf(const Preemptor& preemptor, const std::vector<Candidate>& candidat
 ClaimAnswer Preemption::claim(const Preemptor& preemptor, std::size_t widest) {
   ClaimAnswer answer = claimWanted(preemptor, widest);
   if (answer.claim || answer.waitsForTerminating) return answer;
+  const auto onGpuNodes = wantingGpuNodes(preemptor);
+  return onGpuNodes ? claimWanted(*onGpuNodes, widest) : answer;
+}
+
+// Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there. (Lost:
+// this search alone. It takes what the gang would not need with those members on nodes without GPUs.)
+std::optional<Preemptor> Preemption::wantingGpuNodes(const Preemptor& preemptor) const {
   const ClusterCapacity& capacity = in_.tree.capacity();
-  if (!capacity.hasNodesWithoutGpus() || !mayNeedGpuNodes(capacity, *preemptor.job)) return answer;
-  // Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there.
-  // (Lost: this search alone. It takes what the gang would not need with those members on nodes without
-  // GPUs.)
+  if (!capacity.hasNodesWithoutGpus() || !mayNeedGpuNodes(capacity, *preemptor.job)) return std::nullopt;
   Preemptor onGpuNodes = preemptor;
   onGpuNodes.wanted = demandOnGpuNodes(capacity, *preemptor.job, preemptor.demand);
-  return claimWanted(onGpuNodes, widest);
+  return onGpuNodes;
+}
+
+std::set<const model::Job*> Preemption::candidatesFor(const Preemptor& preemptor) {
+  std::set<const model::Job*> jobs;
+  const auto addAll = [&](const Preemptor& wanting) {
+    for (const Candidate& each : rights_.candidatesFor(wanting)) jobs.insert(each.job.get());
+  };
+  addAll(preemptor);
+  if (const auto onGpuNodes = wantingGpuNodes(preemptor)) addAll(*onGpuNodes);
+  return jobs;
+}
+
+ClaimAnswer Preemption::claimAwaiting(const Preemptor& preemptor, std::size_t widest) {
+  in_.awaitsTerminating = true;
+  ClaimAnswer answer = claim(preemptor, widest);
+  in_.awaitsTerminating = false;
+  return answer;
 }
 
 ClaimAnswer Preemption::claimWanted(const Preemptor& preemptor, std::size_t widest) {

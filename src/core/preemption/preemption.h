@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,8 @@ namespace trainyard::core {
 // (core/preemption/victims.h), and which of those only need to shrink. If none may be preempted, gangs that
 // may move (core/preemption/moves.h).
 //
-// Victims are chosen as if gangs that terminate already had gone: none is preempted in their stead. If a
-// limit does not admit the preemptor before they have gone, no gang is preempted yet.
+// If a limit does not admit the preemptor before gangs that terminate already have gone, no gang is preempted
+// yet, unless the claim waits for these as well (core/schedule/claim_search.h).
 //
 // An elastic gang gives up members above its desired replicas to any pending job. Down to its minimum it
 // gives them to a job that may preempt it. If it shrinks without loss, it also gives them to a job of its own
@@ -42,12 +43,17 @@ class Preemption {
   // A placement for the preemptor, with the gangs that must go for it. They are taken, and discharged from
   // their queues. No claim if no gang may be preempted, or if that would not help.
   [[nodiscard]] ClaimAnswer claim(const Preemptor& preemptor, std::size_t widest);
+  // As claim(); below limits, gangs that terminate already count as gone.
+  [[nodiscard]] ClaimAnswer claimAwaiting(const Preemptor& preemptor, std::size_t widest);
+  // The gangs that claim() may preempt for it.
+  [[nodiscard]] std::set<const model::Job*> candidatesFor(const Preemptor& preemptor);
   // As claim(), but elastic gangs only shrink.
   [[nodiscard]] std::optional<Claim> claimShrinking(const Preemptor& preemptor, std::size_t widest);
   // A placement for the preemptor, with the gangs that move for it. Searched once, for the first caller.
   [[nodiscard]] std::optional<Claim> move(const Preemptor& preemptor, std::size_t widest);
-  // Reverts a claim that is not carried out: its victims are charged again.
+  // Reverts a claim that is not carried out: its victims are charged again. apply() takes it up again.
   void withdraw(const Claim& claim);
+  void apply(const Claim& claim);
 
   // Without any, claim() need not be called.
   [[nodiscard]] RunningGangs& gangs() { return gangs_; }
@@ -55,11 +61,11 @@ class Preemption {
   [[nodiscard]] ClaimTakeOver& claimsUnderWay() { return takeOver_; }
 
  private:
+  [[nodiscard]] std::optional<Preemptor> wantingGpuNodes(const Preemptor& preemptor) const;
   // As claim(), from gangs that hold what the preemptor wants.
   [[nodiscard]] ClaimAnswer claimWanted(const Preemptor& preemptor, std::size_t widest);
   [[nodiscard]] std::optional<Claim> chooseClaim(const Preemptor& preemptor, std::size_t widest,
                                                  const std::vector<Candidate>& candidates);
-  void apply(const Claim& claim);
 
   PreemptionContext in_;
   RunningGangs gangs_;

@@ -26,6 +26,7 @@ struct PreemptionContext {
   Ends& ends;
   RunTimeModel& runs;
   RankOf rankOf;
+  bool awaitsTerminating = false;     // limits count gangs that terminate already as gone
   std::set<const model::Job*> taken;  // gangs that change, or that a claim of this cycle has taken
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
-#include "core/queues/eligibility.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -14,12 +14,26 @@ namespace {
 // After its grace period, a pod ends within the kubelet's own time.
 constexpr std::chrono::seconds kLate{10};
 
-// A suspended gang that is preemptible is a candidate, and released as such.
-bool givesUpNodes(const model::Job& job) {
+// Whether the record of its job keeps the pod's place on its node, for this member or for another one.
+bool keepsPlace(const model::Job& job, const model::Pod& pod) {
+  if (job.deleting || job.finished() || job.spec.run.suspend) return false;
   const model::GangRecord& gang = job.status.gang;
-  if (job.deleting || job.finished() || (!gang.placed && !gang.proposal)) return true;
-  if (job.spec.run.suspend && !preemptible(job)) return true;
-  return gang.proposal && gang.proposal->kind == model::ProposalKind::kRestart && gang.proposal->add.empty();
+  const auto isHere = [&](const model::Assignment& each) { return each.node == pod.node; };
+  const auto isItsOwn = [&](const model::Assignment& each) {
+    return isHere(each) && each.role == pod.member->role && each.indices.contains(pod.member->index);
+  };
+  if (gang.proposal) {
+    const model::Proposal& proposal = *gang.proposal;
+    if (proposal.phase == model::ProposalPhase::kAborting) {
+      if (proposal.kind == model::ProposalKind::kRestart) return false;
+    } else if (std::any_of(proposal.add.begin(), proposal.add.end(), isHere)) {
+      return true;
+    } else if (proposal.removes(pod.member->role, pod.member->index)) {
+      return false;
+    }
+  }
+  return gang.placed &&
+         std::any_of(gang.placed->assignments.begin(), gang.placed->assignments.end(), isItsOwn);
 }
 
 bool leaves(const Ledger::Holding& holding, base::WallTime now) {
@@ -27,7 +41,7 @@ bool leaves(const Ledger::Holding& holding, base::WallTime now) {
   if (pod == nullptr || !pod->terminating || !pod->deletionTime || now >= *pod->deletionTime + kLate)
     return false;
   if (!pod->member || pod->controllerKind != model::names::kTrainingJobKind) return false;
-  return holding.job == nullptr || givesUpNodes(*holding.job);
+  return holding.job == nullptr || !keepsPlace(*holding.job, *pod);
 }
 
 std::map<std::size_t, model::Resources> byNode(const NodeAmounts& amounts) {
@@ -66,53 +80,78 @@ TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
   for (std::size_t at = 0; at < ledger.nodes().size(); ++at) {
     if (!ledger.nodes()[at].node->ready) continue;
     ledger.forEachHolding(at, [&](const Ledger::Holding& holding) {
-      if (!leaves(holding, now)) return;
-      members_.push_back({at,
-                          {holding.pod->key, holding.pod->uid, holding.pod->node},
-                          holding.amount,
-                          *holding.pod->deletionTime});
+      if (leaves(holding, now))
+        members_.push_back({at, holding.pod, holding.job, holding.amount, *holding.pod->deletionTime});
     });
   }
   std::stable_sort(
       members_.begin(), members_.end(),
       [](const TerminatingMember& a, const TerminatingMember& b) { return a.goneBy < b.goneBy; });
   if (members_.empty()) return;
-  for (const auto& job : proposing) {
-    const model::Proposal& proposal = *job->status.gang.proposal;
-    if (proposal.victims.empty()) continue;
-    // The ledger counts only what the claim's victims do not use themselves.
-    for (auto& [node, amount] : byNode(amountsOf(*job, proposal.add, ledger))) {
-      ledger.forEachHolding(node, [&, &left = amount](const Ledger::Holding& holding) {
-        if (holding.job == job.get() && holding.pod == nullptr) left.subtractUpTo(holding.amount);
-      });
-      taken_.emplace_back(node, amount);
+  for (const auto& job : proposing) take(*job, ledger);
+}
+
+// Subtracts what a claim under way takes of the members that it names. (Lost: all that it is to get on their
+// nodes. Other victims of the claim give part of that, and what members leave seemed taken.)
+void TerminatingCapacity::take(const model::Job& claimant, const Ledger& ledger) {
+  const model::Proposal& claim = *claimant.status.gang.proposal;
+  if (claim.victims.empty()) return;
+  std::unordered_set<model::Uid> named;
+  for (const model::Victim& each : claim.victims) named.insert(each.uid);
+  for (auto& [node, wanted] : byNode(amountsOf(claimant, claim.add, ledger))) {
+    // The ledger counts what the claim's victims do not use themselves.
+    ledger.forEachHolding(node, [&, &wanted = wanted](const Ledger::Holding& holding) {
+      if (holding.job == &claimant && holding.pod == nullptr) wanted.subtractUpTo(holding.amount);
+    });
+    for (TerminatingMember& each : members_) {
+      if (each.node != node || !named.contains(each.pod->uid)) continue;
+      model::Resources taken = each.left;
+      each.left.subtractUpTo(wanted);
+      taken.subtract(each.left);
+      wanted.subtractUpTo(taken);
     }
   }
 }
 
-NodeAmounts TerminatingCapacity::amounts() const {
+NodeAmounts TerminatingCapacity::amounts(base::WallTime goneBy,
+                                         const std::set<const model::Job*>& candidates) const {
   NodeAmounts amounts;
-  amounts.reserve(members_.size());
-  for (const TerminatingMember& each : members_) amounts.emplace_back(each.node, each.amount);
+  for (const TerminatingMember& each : members_) {
+    if (each.goneBy <= goneBy && !candidates.contains(each.job)) amounts.emplace_back(each.node, each.left);
+  }
   return amounts;
 }
 
-std::vector<model::Victim> TerminatingCapacity::needed(const model::Job& preemptor, const Claim& claim,
-                                                       const Ledger& ledger) const {
-  std::vector<model::Victim> victims;
+std::vector<base::WallTime> TerminatingCapacity::ends() const {
+  std::vector<base::WallTime> ends;
+  for (const TerminatingMember& each : members_) {
+    if (ends.empty() || ends.back() != each.goneBy) ends.push_back(each.goneBy);
+  }
+  return ends;
+}
+
+std::vector<const TerminatingMember*> TerminatingCapacity::needed(const model::Job& preemptor,
+                                                                  const Claim& claim,
+                                                                  const Ledger& ledger) const {
+  std::set<const model::Job*> preempted;
+  for (const Change& each : claim.releases) preempted.insert(each.job.get());
+  std::vector<const TerminatingMember*> needed;
   for (const auto& [node, wanted] : byNode(amountsOf(preemptor, claim.placement.assignments, ledger))) {
     model::Resources free = freeWithoutVictims(node, claim, ledger);
-    if (free.covers(wanted)) continue;
-    for (const auto& [at, amount] : taken_) {
-      if (at == node) free.subtract(amount);
-    }
-    for (const TerminatingMember& each : members_) {
-      if (each.node != node || free.covers(wanted) || !helps(each.amount, free, wanted)) continue;
-      free.add(each.amount);
-      victims.push_back(each.pod);
+    // A member may help only once others have given another resource, so one pass does not suffice.
+    for (bool isMore = true; isMore && !free.covers(wanted);) {
+      isMore = false;
+      for (const TerminatingMember& each : members_) {
+        if (each.node != node || preempted.contains(each.job)) continue;
+        if (std::find(needed.begin(), needed.end(), &each) != needed.end()) continue;
+        if (free.covers(wanted) || !helps(each.left, free, wanted)) continue;
+        free.add(each.left);
+        needed.push_back(&each);
+        isMore = true;
+      }
     }
   }
-  return victims;
+  return needed;
 }
 
 }  // namespace trainyard::core

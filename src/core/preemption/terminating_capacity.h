@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/time.h"
@@ -12,13 +13,13 @@
 
 namespace trainyard::core {
 
-// A member that terminates already and whose node no record keeps: of a job that is suspended, deleted or
-// ended, or that restarts without a placement.
+// A member that terminates already and whose place on its node no record keeps.
 struct TerminatingMember {
   std::size_t node = 0;  // index into Ledger::nodes()
-  model::Victim pod;
-  model::Resources amount;
-  base::WallTime goneBy{};  // its metadata.deletionTimestamp
+  const model::Pod* pod = nullptr;
+  const model::Job* job = nullptr;  // nullptr: it does not exist any more
+  model::Resources left;            // beyond what claims under way take
+  base::WallTime goneBy{};          // its metadata.deletionTimestamp
 };
 
 // Capacity that becomes free without a further preemption: that of members that terminate already, beyond
@@ -33,18 +34,23 @@ class TerminatingCapacity {
   TerminatingCapacity(const Ledger& ledger, const std::vector<std::shared_ptr<const model::Job>>& proposing,
                       base::WallTime now);
 
-  [[nodiscard]] bool empty() const { return members_.empty(); }
-  [[nodiscard]] NodeAmounts amounts() const;
-  // What claims under way take of it.
-  [[nodiscard]] const NodeAmounts& taken() const { return taken_; }
+  // The first to go first.
+  [[nodiscard]] const std::vector<TerminatingMember>& members() const { return members_; }
+  // What the members leave that are gone by then. Without those of the gangs of `candidates`, which the
+  // preemptor may preempt as a whole.
+  [[nodiscard]] NodeAmounts amounts(base::WallTime goneBy,
+                                    const std::set<const model::Job*>& candidates) const;
+  // When members are gone: each time once, in order.
+  [[nodiscard]] std::vector<base::WallTime> ends() const;
   // The members that the claim needs: on each of its nodes as many as have to go, beside its other victims,
   // until it fits; the first to go first. None if it does not count on any.
-  [[nodiscard]] std::vector<model::Victim> needed(const model::Job& preemptor, const Claim& claim,
-                                                  const Ledger& ledger) const;
+  [[nodiscard]] std::vector<const TerminatingMember*> needed(const model::Job& preemptor, const Claim& claim,
+                                                             const Ledger& ledger) const;
 
  private:
-  std::vector<TerminatingMember> members_;  // the first to go first
-  NodeAmounts taken_;
+  void take(const model::Job& claimant, const Ledger& ledger);
+
+  std::vector<TerminatingMember> members_;
 };
 
 }  // namespace trainyard::core

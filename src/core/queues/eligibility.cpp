@@ -106,7 +106,7 @@ bool preemptibleNow(const Job& job) {
 
 bool preemptible(const Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  if (!model::chargedPreemptible(job) || job.deleting || job.finished()) return false;
+  if (!model::chargedPreemptible(job) || job.deleting || job.finished() || job.spec.run.suspend) return false;
   if (!gang.proposal) return gang.placed.has_value();
   const model::Proposal& proposal = *gang.proposal;
   using Kind = model::ProposalKind;

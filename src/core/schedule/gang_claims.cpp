@@ -49,27 +49,10 @@ GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangSh
       !(allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced());
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (hasEquivalents && in_.failed.hasClaim(key)) return {};
-  ClaimAnswer answer = search(pendingJob, preemptor, shape.relaxation.widest);
+  ClaimAnswer answer = search_.search(pendingJob, preemptor, shape.relaxation.widest);
   if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
   if (hasEquivalents) in_.failed.addClaim(key);
   return {.hadNoCandidate = answer.hadNoCandidate};
-}
-
-// A job within its queue's guarantee also counts on capacity that becomes free. If that suffices, its claim
-// keeps that capacity for it.
-ClaimAnswer GangClaims::search(const PendingJob& pendingJob, const Preemptor& preemptor, std::size_t widest) {
-  ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
-  if (answer.claim || answer.waitsForTerminating || in_.placer.budget().exhausted()) return answer;
-  if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return answer;
-  if (!leaving_) leaving_.emplace(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
-  if (leaving_->empty()) return answer;
-  const NodeAmounts leaving = leaving_->amounts();
-  WhatIf gone(in_.ledger);
-  gone.release(leaving);
-  gone.take(leaving_->taken());
-  if (auto fits = placer_.placeSized(pendingJob, *preemptor.job, widest).placement)
-    return {Claim{std::move(*fits), {}}};
-  return in_.preemption.claim(preemptor, widest);
 }
 
 bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {
@@ -87,7 +70,7 @@ bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& 
   if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return false;
   if (placer_.placeWith(pendingJob, members, shape.relaxation.widest)) return false;
   const auto sized = withDesiredSize(job, members);
-  ClaimAnswer answer = search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest);
+  ClaimAnswer answer = search_.search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest);
   if (answer.claim) return carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
   in_.failed.addGuaranteedClaim(key);
   return false;
@@ -183,8 +166,8 @@ void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleCon
     in_.schedule.changes.push_back(change);
   }
   in_.failed.onPreemption();
-  std::vector<model::Victim> awaited;
-  if (leaving_) awaited = leaving_->needed(*pendingJob.waiting->job, claim, in_.ledger);
+  std::vector<model::Victim> awaited = search_.awaitedBy(
+      pendingJob, claim, heldBy(capacity, *pendingJob.waiting->job, claim.placement.assignments), leaving);
   in_.start(pendingJob, std::move(claim.placement), std::move(conditions));
   in_.schedule.changes.back().awaited = std::move(awaited);
   for (const Change& change : claim.releases) {

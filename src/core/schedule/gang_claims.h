@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/preemption/preemption.h"
-#include "core/preemption/terminating_capacity.h"
+#include "core/schedule/claim_search.h"
 #include "core/schedule/quota_placer.h"
 
 namespace trainyard::core {
@@ -15,7 +15,7 @@ namespace trainyard::core {
 class GangClaims {
  public:
   GangClaims(ScheduleContext& context, ReservationBook& book, QuotaPlacer& placer)
-      : in_(context), book_(book), placer_(placer) {}
+      : in_(context), book_(book), placer_(placer), search_(context, placer) {}
 
   // Gangs are preempted or shrink for the job, or for the minimum of an elastic gang.
   struct Outcome {
@@ -45,15 +45,13 @@ class GangClaims {
                                                   std::size_t widest);
   [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
                                                  std::pair<int, int> sizes, std::size_t widest);
-  [[nodiscard]] ClaimAnswer search(const PendingJob& pendingJob, const Preemptor& preemptor,
-                                   std::size_t widest);
   bool carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim);
   void carryOut(const PendingJob& pendingJob, Claim claim, ScheduleContext::Conditions conditions);
 
   ScheduleContext& in_;
   ReservationBook& book_;
   QuotaPlacer& placer_;
-  std::optional<TerminatingCapacity> leaving_;  // collected for the first that asks
+  ClaimSearch search_;
 };
 
 }  // namespace trainyard::core

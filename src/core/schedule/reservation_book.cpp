@@ -34,7 +34,14 @@ void ReservationBook::begin(const std::vector<PendingJob>& pendingJobs) {
 }
 
 void ReservationBook::beginTurn(const PendingJob& pendingJob) {
-  std::erase_if(upcomingHolders_, [&](const UpcomingHolder& each) { return each.pendingJob == &pendingJob; });
+  std::erase_if(upcomingHolders_, [&](const AbsentHolder& each) { return each.pendingJob == &pendingJob; });
+}
+
+void ReservationBook::rest(const PendingJob& pendingJob) {
+  const std::string& ns = pendingJob.waiting->job->key.ns;
+  if (!in_.snapshot.policy.backfill.enabled || !restingParts_.hasLeft(ns, pendingJob.queue)) return;
+  restingParts_.take(ns, pendingJob.queue);
+  restingHolders_.push_back({&pendingJob});
 }
 
 // One period for all reservations. (Lost: a period for each holder, or for each pool. Two of them keep the
@@ -186,8 +193,8 @@ ReservationBook::Judgement ReservationBook::judge(const PendingJob& pendingJob,
     judgement.by = i;
     if (judgement.kind != Kind::kReserved) judgement.kind = verdict.kind;
   }
-  if (preempted == nullptr && !judgement.isReserved()) {
-    for (auto& each : conditionsForUpcomingHolders(pendingJob, assignments)) {
+  if (!judgement.isReserved()) {
+    for (auto& each : conditionsForAbsentHolders(pendingJob, assignments, preempted != nullptr)) {
       judgement.kind = Kind::kConditional;
       judgement.conditions.push_back(std::move(each));
     }
@@ -202,27 +209,49 @@ ReservationBook::Judgement ReservationBook::judge(const PendingJob& pendingJob,
 // reservation is in its way yet. The holder may preempt it minRuntime after that run should have ended.
 // (Lost: no condition. A job that states one second and never ends then keeps a pending gang of its queue
 // from its capacity for ever.)
-ReservationBook::Conditions ReservationBook::conditionsForUpcomingHolders(
-    const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments) {
+//
+// A holder in the back-off after an aborted attempt keeps no capacity, because it might fail again and again.
+// (Lost: no condition. A gang that never ends took the capacity in the seconds of a holder's back-off, and
+// the holder never started.) A claim on gangs of other queues is left alone: it may not be conditional.
+ReservationBook::Conditions ReservationBook::conditionsForAbsentHolders(
+    const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments, bool preempts) {
   Conditions conditions;
+  const auto add = [&](AbsentHolder& holder, bool comesFirst) {
+    if (auto condition = conditionFor(holder, pendingJob, assignments, comesFirst))
+      conditions.push_back(std::move(*condition));
+  };
   const auto& ownSince = pendingJob.pendingFacts->reservedSince;
-  for (UpcomingHolder& each : upcomingHolders_) {
+  for (AbsentHolder& each : upcomingHolders_) {
     const PendingJob& holder = *each.pendingJob;
-    if (holder.queue != pendingJob.queue || holder.priority != pendingJob.priority) continue;
+    if (preempts || holder.queue != pendingJob.queue || holder.priority != pendingJob.priority) continue;
     if (ownSince && *ownSince < *holder.pendingFacts->reservedSince) continue;
-    BackfillRequest request = backfillRequestOf(in_, pendingJob, holder.queue, *holder.waiting->job);
-    if (!request.isPreemptible || isEntitled(in_, pendingJob)) continue;
-    if (!each.pool) each.pool = openPoolOf(*holder.waiting->job, in_.ledger, in_.placer);
-    const bool concerned = std::any_of(assignments.begin(), assignments.end(), [&](const auto& assignment) {
-      const auto node = in_.ledger.find(assignment.node);
-      return node && (*each.pool)[*node] != 0;
-    });
-    if (!concerned) continue;
-    request.comesFirst = true;
-    const BackfillVerdict lent = lendReserved(request, {}, in_.snapshot.now, in_.snapshot.policy);
-    conditions.push_back({holder.waiting->job->key, holder.waiting->job->uid, lent.from});
+    add(each, true);
+  }
+  for (AbsentHolder& each : restingHolders_) {
+    const PendingJob& holder = *each.pendingJob;
+    if (preempts && holder.queue != pendingJob.queue) continue;
+    if (ownSince && *ownSince < holder.waiting->job->created) continue;
+    add(each, false);
   }
   return conditions;
+}
+
+std::optional<model::Charge::Backfill> ReservationBook::conditionFor(
+    AbsentHolder& absent, const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments,
+    bool comesFirst) {
+  const PendingJob& holder = *absent.pendingJob;
+  const model::Job& job = *holder.waiting->job;
+  BackfillRequest request = backfillRequestOf(in_, pendingJob, holder.queue, job);
+  if (!request.isPreemptible || isEntitled(in_, pendingJob)) return std::nullopt;
+  if (!absent.pool) absent.pool = openPoolOf(job, in_.ledger, in_.placer);
+  const bool concerned = std::any_of(assignments.begin(), assignments.end(), [&](const auto& assignment) {
+    const auto node = in_.ledger.find(assignment.node);
+    return node && (*absent.pool)[*node] != 0;
+  });
+  if (!concerned) return std::nullopt;
+  request.comesFirst = comesFirst;
+  const BackfillVerdict lent = lendReserved(request, {}, in_.snapshot.now, in_.snapshot.policy);
+  return model::Charge::Backfill{job.key, job.uid, lent.from};
 }
 
 // Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which

@@ -28,6 +28,13 @@ class ReservationBook {
   void begin(const std::vector<PendingJob>& pendingJobs);
   // The job has its turn now: no condition for its sake is needed any more.
   void beginTurn(const PendingJob& pendingJob);
+  // Called for all jobs that rest (SchedulableJob) before the first turn.
+  void expectResting(const PendingJob& pendingJob) {
+    restingParts_.addWaiting(pendingJob.waiting->job->key.ns, pendingJob.queue);
+  }
+  // The job rests. Gangs that come after it start on the condition that it may preempt them. These holders
+  // are as many as reservations, divided alike.
+  void rest(const PendingJob& pendingJob);
 
   // The first job that waits for capacity in its pool gets a reservation there, and below its queue's limits.
   void reserveIfAllowed(const PendingJob& pendingJob, const GangShape& shape);
@@ -61,8 +68,8 @@ class ReservationBook {
   [[nodiscard]] LimitHolds& limitHolds() { return limitHolds_; }
 
  private:
-  // A pending job that had a reservation in the last cycle, and has not had its turn yet in this one.
-  struct UpcomingHolder {
+  // A pending job without a reservation in this cycle, for which gangs start conditionally.
+  struct AbsentHolder {
     const PendingJob* pendingJob = nullptr;
     std::optional<std::vector<char>> pool = std::nullopt;  // computed when first needed
   };
@@ -76,8 +83,12 @@ class ReservationBook {
   void noteReservedSince(const std::vector<PendingJob>& pendingJobs);
   void listUpcomingHolders(const std::vector<PendingJob>& pendingJobs);
   [[nodiscard]] bool isReservedByAnother(const PendingJob& pendingJob) const;
-  [[nodiscard]] Conditions conditionsForUpcomingHolders(const PendingJob& pendingJob,
-                                                        const std::vector<model::Assignment>& assignments);
+  [[nodiscard]] Conditions conditionsForAbsentHolders(const PendingJob& pendingJob,
+                                                      const std::vector<model::Assignment>& assignments,
+                                                      bool preempts);
+  [[nodiscard]] std::optional<model::Charge::Backfill> conditionFor(
+      AbsentHolder& holder, const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments,
+      bool comesFirst);
   [[nodiscard]] Reservation::Asking askingOf(const PendingJob& pendingJob, const Holder& holder,
                                              bool isEntitled);
   [[nodiscard]] TakenFromHolder takeFromHolder(const Holder& holder, const std::vector<Change>& preempted);
@@ -93,7 +104,10 @@ class ReservationBook {
   // Namespaces that have a reservation in a pool (PlacementCache::poolOf).
   std::set<std::pair<std::string, std::uint32_t>> pools_;
   ReservationParts parts_;
-  std::vector<UpcomingHolder> upcomingHolders_;
+  // They had a reservation in the last cycle, and have not had their turn yet in this one.
+  std::vector<AbsentHolder> upcomingHolders_;
+  ReservationParts restingParts_;
+  std::vector<AbsentHolder> restingHolders_;  // they are in a back-off
 };
 
 }  // namespace trainyard::core

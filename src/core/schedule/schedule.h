@@ -25,6 +25,8 @@ struct SchedulableJob {
   std::shared_ptr<const model::Job> job;
   // The job keeps its turn, but nothing can be written for it in this cycle.
   bool silent = false;
+  // It is in the back-off after an aborted attempt: it does not start, and has conditions on gangs that do.
+  bool rests = false;
 };
 
 struct GangWait {

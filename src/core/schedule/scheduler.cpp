@@ -27,12 +27,18 @@ Scheduler::Scheduler(const ScheduleRequest& request)
 }
 
 Schedule Scheduler::run() {
-  std::vector<PendingJob> pendingJobs = listPendingJobs();
+  std::vector<PendingJob> pendingJobs;
+  pendingJobs.reserve(in_.request.waiting.size());  // pointers to its elements stay valid
+  listPendingJobs(false, pendingJobs);
   forgetUnreached(pendingJobs);
   report_.countWaiting(pendingJobs);
   keepReservedPositions(pendingJobs);
   step_.book().begin(pendingJobs);
   in_.placer.preferredTypes().choose(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
+  // They have a place in the order, but count in no report, and get nothing.
+  const std::size_t awake = pendingJobs.size();
+  listPendingJobs(true, pendingJobs);
+  for (std::size_t i = awake; i < pendingJobs.size(); ++i) step_.book().expectResting(pendingJobs[i]);
   PendingOrder order(in_.tree, pendingJobs);
   while (const PendingJob* pendingJob = order.next()) {
     if (consider(*pendingJob)) order.charged();
@@ -42,16 +48,15 @@ Schedule Scheduler::run() {
   return std::move(in_.schedule);
 }
 
-std::vector<PendingJob> Scheduler::listPendingJobs() {
+void Scheduler::listPendingJobs(bool rests, std::vector<PendingJob>& pendingJobs) {
   const ScheduleRequest& request = in_.request;
   const OrderSettings settings = orderSettings(in_.snapshot.policy);
   const Priorities priorities(in_.snapshot);
-  std::vector<PendingJob> pendingJobs;
-  pendingJobs.reserve(request.waiting.size());
   in_.schedule.waits.reserve(request.waiting.size());
   std::size_t position = 0;
   for (const SchedulableJob& waiting : request.waiting) {
     const model::Job& job = *waiting.job;
+    if (waiting.rests != rests) continue;
     position = request.cache.notes.find(waiting.job, position);
     auto& facts = request.cache.notes.of(position).pendingFacts;
     if (!facts) facts = pendingFactsOf(job, priorities);
@@ -62,10 +67,9 @@ std::vector<PendingJob> Scheduler::listPendingJobs() {
                            .rank = rankOf(job, facts->priority, facts->standing, settings, in_.runs),
                            .position = position,
                            .pendingFacts = &*facts});
-    in_.tree.noteWaiting(facts->queue, pendingJobs.back().demand);
+    if (!rests) in_.tree.noteWaiting(facts->queue, pendingJobs.back().demand);
     ++position;
   }
-  return pendingJobs;
 }
 
 JobNotes::PendingFacts Scheduler::pendingFactsOf(const model::Job& job, const Priorities& priorities) {
@@ -135,6 +139,10 @@ void Scheduler::closeTypes(const PendingJob& pendingJob) {
 
 bool Scheduler::consider(const PendingJob& pendingJob) {
   step_.book().beginTurn(pendingJob);
+  if (pendingJob.waiting->rests) {
+    step_.book().rest(pendingJob);
+    return false;
+  }
   if (!in_.starting.mayStart(pendingJob.waiting->job->key.ns))
     return explainer_.behindStarting(pendingJob, in_.schedule);
   if (!isReached(pendingJob)) return explainer_.notReached(pendingJob, in_.schedule);

@@ -25,7 +25,8 @@ class Scheduler {
  private:
   using PendingPtr = std::shared_ptr<const model::Pending>;
 
-  std::vector<PendingJob> listPendingJobs();
+  // `rests`: those of the waiting jobs that rest, or the others.
+  void listPendingJobs(bool rests, std::vector<PendingJob>& pendingJobs);
   JobNotes::PendingFacts pendingFactsOf(const model::Job& job, const Priorities& priorities);
   const Amounts& demandOfShape(const model::Job& job, std::uint32_t shape);
   void keepReservedPositions(std::vector<PendingJob>& pendingJobs);

@@ -1,0 +1,119 @@
+#include "core/schedule/claim_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/ledger/what_if.h"
+#include "core/queues/guarantee.h"
+#include "core/queues/holdings.h"
+
+namespace trainyard::core {
+
+ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                std::size_t widest) {
+  ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
+  if (in_.placer.budget().exhausted() || !isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand))
+    return answer;
+  // Starts under way are given up before anything else.
+  if (answer.claim && !answer.claim->yields.empty()) return answer;
+  if (terminating().members().empty()) return answer;
+  return answer.claim ? sparing(pendingJob, preemptor, widest, std::move(answer))
+                      : earliest(pendingJob, preemptor, widest);
+}
+
+// Returns a claim with fewer victims if it is not later, else `answer`.
+ClaimAnswer ClaimSearch::sparing(const PendingJob& pendingJob, const Preemptor& preemptor, std::size_t widest,
+                                 ClaimAnswer answer) {
+  const base::WallTime goneBy = victimsGoneBy(*answer.claim);
+  if (terminating().members().front().goneBy > goneBy) return answer;
+  in_.preemption.withdraw(*answer.claim);
+  ClaimAnswer fewer = claimOnce(pendingJob, preemptor, widest, goneBy);
+  const bool isBetter = fewer.claim && fewer.claim->yields.empty() &&
+                        fewer.claim->releases.size() < answer.claim->releases.size();
+  ClaimAnswer& better = isBetter ? fewer : answer;
+  in_.preemption.apply(*better.claim);
+  return std::move(better);
+}
+
+// Returns the claim that counts on members which are gone first.
+ClaimAnswer ClaimSearch::earliest(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                  std::size_t widest) {
+  const std::vector<base::WallTime> ends = terminating().ends();
+  ClaimAnswer best = claimOnce(pendingJob, preemptor, widest, ends.back());
+  if (!best.claim || !best.claim->yields.empty()) return best;
+  // Assumes that a claim that is possible with some members is possible with more.
+  std::size_t fails = 0;  // the number of first ends that do not suffice
+  for (std::size_t suffices = ends.size(); suffices - fails > 1 && !in_.placer.budget().exhausted();) {
+    const std::size_t middle = fails + (suffices - fails) / 2;
+    ClaimAnswer sooner = claimOnce(pendingJob, preemptor, widest, ends[middle - 1]);
+    if (sooner.claim && sooner.claim->yields.empty()) {
+      best = std::move(sooner);
+      suffices = middle;
+    } else {
+      fails = middle;
+    }
+  }
+  in_.preemption.apply(*best.claim);
+  return best;
+}
+
+// As if the members that are gone by then had gone. The claim is not applied, unless it gives up starts.
+ClaimAnswer ClaimSearch::claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                   std::size_t widest, base::WallTime goneBy) {
+  const NodeAmounts leaving = terminating().amounts(goneBy, in_.preemption.candidatesFor(preemptor));
+  WhatIf gone(in_.ledger);
+  gone.release(leaving);
+  if (auto fits = placer_.placeSized(pendingJob, *preemptor.job, widest).placement)
+    return {Claim{std::move(*fits), {}}};
+  ClaimAnswer answer = in_.preemption.claimAwaiting(preemptor, widest);
+  if (answer.claim && answer.claim->yields.empty()) in_.preemption.withdraw(*answer.claim);
+  return answer;
+}
+
+const TerminatingCapacity& ClaimSearch::terminating() {
+  if (!terminating_) terminating_.emplace(in_.ledger, in_.request.cache.notes.proposing(), in_.snapshot.now);
+  return *terminating_;
+}
+
+base::WallTime ClaimSearch::victimsGoneBy(const Claim& claim) const {
+  std::chrono::seconds longest{0};
+  for (const Change& each : claim.releases) {
+    for (const model::Role& role : each.job->spec.roles) longest = std::max(longest, role.grace);
+  }
+  return in_.snapshot.now + std::min(longest, in_.snapshot.policy.preemption.maxGrace);
+}
+
+PendingRelease ClaimSearch::releaseOf(const TerminatingMember& member) const {
+  return {in_.tree.queueOf(*member.job), heldBy(in_.tree.capacity(), *member.pod)};
+}
+
+std::vector<model::Victim> ClaimSearch::awaitedBy(const PendingJob& pendingJob, const Claim& claim,
+                                                  const Amounts& held, std::vector<PendingRelease>& leaving) {
+  if (!terminating_) return {};
+  std::vector<const TerminatingMember*> awaited =
+      terminating_->needed(*pendingJob.waiting->job, claim, in_.ledger);
+  for (const TerminatingMember* each : awaited) {
+    if (each->job != nullptr) leaving.push_back(releaseOf(*each));
+  }
+  if (!awaited.empty() || !claim.releases.empty()) {
+    for (const TerminatingMember& each : terminating_->members()) {
+      const auto beyond = beyondLimitCountedOnce(in_.tree, pendingJob.queue, held, leaving);
+      if (!beyond) break;
+      if (each.job == nullptr || std::find(awaited.begin(), awaited.end(), &each) != awaited.end()) continue;
+      PendingRelease release = releaseOf(each);
+      const auto& path = in_.tree.node(release.queue).path;
+      if (release.amounts[beyond->dimension] <= 0 ||
+          std::find(path.begin(), path.end(), beyond->queue) == path.end())
+        continue;
+      leaving.push_back(std::move(release));
+      awaited.push_back(&each);
+    }
+  }
+  std::vector<model::Victim> victims;
+  for (const TerminatingMember* each : awaited)
+    victims.push_back({each->pod->key, each->pod->uid, each->pod->node});
+  return victims;
+}
+
+}  // namespace trainyard::core

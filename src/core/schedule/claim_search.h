@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "core/preemption/claims.h"
+#include "core/preemption/terminating_capacity.h"
+#include "core/schedule/quota_placer.h"
+#include "core/schedule/schedule_context.h"
+
+namespace trainyard::core {
+
+// The claim for a job: the gangs that are preempted or shrink for it. A job within its queue's guarantee also
+// counts on members that terminate already (TerminatingCapacity):
+//  - those that are gone as soon as its victims would be, if they spare victims;
+//  - without a claim on victims alone, as few as possible of those that are gone first.
+// If they suffice, the claim preempts no gang and keeps their capacity for the job.
+class ClaimSearch {
+ public:
+  ClaimSearch(ScheduleContext& context, QuotaPlacer& placer) : in_(context), placer_(placer) {}
+
+  // As Preemption::claim().
+  [[nodiscard]] ClaimAnswer search(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                   std::size_t widest);
+
+  // The members that the claim waits for, beside its victims: on its nodes, and below limits that do not
+  // admit `held` before they are gone. What they leave is added to `leaving`, what the victims leave.
+  [[nodiscard]] std::vector<model::Victim> awaitedBy(const PendingJob& pendingJob, const Claim& claim,
+                                                     const Amounts& held,
+                                                     std::vector<PendingRelease>& leaving);
+
+ private:
+  [[nodiscard]] ClaimAnswer sparing(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                    std::size_t widest, ClaimAnswer answer);
+  [[nodiscard]] ClaimAnswer earliest(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                     std::size_t widest);
+  [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                      std::size_t widest, base::WallTime goneBy);
+  [[nodiscard]] const TerminatingCapacity& terminating();
+  [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;
+  [[nodiscard]] PendingRelease releaseOf(const TerminatingMember& member) const;
+
+  ScheduleContext& in_;
+  QuotaPlacer& placer_;
+  std::optional<TerminatingCapacity> terminating_;  // collected for the first that asks
+};
+
+}  // namespace trainyard::core
