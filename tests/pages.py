@@ -103,6 +103,22 @@ def check_policy_example():
             check(key in below, f"examples/policy.yaml does not have {name}.{key}")
 
 
+def check_orderings():
+    """Lists of orderings that no compiler sees: drawn policies (srsf stands for srtf), the CLI's help and the pages."""
+    table = re.findall(r'OrderingTraits\{Ordering::k\w+, "(\w+)"', (ROOT / "src/model/ordering.h").read_text(encoding="utf-8"))
+    check(len(table) > 3, "src/model/ordering.h: the rows of kOrderings were not found")
+    tenants = (ROOT / "tests/property/drawn_tenants.py").read_text(encoding="utf-8")
+    drawn = re.findall(r"draw\.policy\(rng\.choice\(\[(.*?)\]\)\)", tenants)
+    check(drawn, "tests/property/drawn_tenants.py draws no ordering")
+    for choice in drawn:
+        check(set(re.findall(r"\w+", choice)) == set(table) - {"srtf"},
+              f"tests/property/drawn_tenants.py draws the orderings {choice}; src/model/ordering.h has {', '.join(table)}")
+    for name in ("cli/replay_command.cpp", "docs/policy.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for ordering in table:
+            check(re.search(rf"\b{ordering}\b", text), f"{name} does not have the ordering {ordering}")
+
+
 def anchors(path):
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -125,6 +141,7 @@ def main():
     done = subprocess.run([ROOT / "tools" / "api-reference", "--check"], capture_output=True, text=True, check=False)
     check(done.returncode == 0, done.stderr.strip())
     check_reasons()
+    check_orderings()
     check_policy_example()
     check_links()
     for problem in problems:
