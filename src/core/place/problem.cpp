@@ -140,7 +140,8 @@ void PlaceProblem::readCapacity(Capacity capacity) {
                               : &amount == &all           ? entry.gpus
                                                           : amount.gpus();
     reader.read(amount, gpus, capacity_.data() + position * dimensions_.size());
-    // No gang can use capacity on a closed node: it does not make its rack emptier.
+    // No gang can use capacity on a closed node: it does not make its rack emptier. (Not takesPods(): a node
+    // that is being deleted counts as before the deletion, until it is gone.)
     if (!entry.node->ready || entry.node->unschedulable) continue;
     const std::int64_t freeGpus = std::max<std::int64_t>(0, gpus);
     busyness_[position].freeGpus = freeGpus;

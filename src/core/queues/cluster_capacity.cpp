@@ -48,7 +48,7 @@ void ClusterCapacity::addGpuNodes(const model::Snapshot& snapshot) {
 Amounts ClusterCapacity::sumOf(const model::Snapshot& snapshot, bool includeClosed) const {
   Amounts sum = dimensions_.none();
   for (const auto& node : snapshot.nodes) {
-    if (!includeClosed && (!node->ready || node->unschedulable || node->deleting)) continue;
+    if (!includeClosed && !node->takesPods()) continue;
     dimensions_.addRequests(node->allocatable, 1, sum);
     if (node->allocatable.gpus() > 0) dimensions_.addGpuNodeRequests(node->allocatable, 1, sum);
     if (const auto type = typeOf(node->name))
