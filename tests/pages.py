@@ -119,6 +119,14 @@ def check_orderings():
             check(re.search(rf"\b{ordering}\b", text), f"{name} does not have the ordering {ordering}")
 
 
+def check_frameworks():
+    table = re.findall(r'FrameworkTraits\{Framework::k\w+, "(\w+)"', (ROOT / "src/model/framework.h").read_text(encoding="utf-8"))
+    check(len(table) > 5, "src/model/framework.h: the rows of kFrameworks were not found")
+    text = (ROOT / "docs/frameworks.md").read_text(encoding="utf-8")
+    for name in table:
+        check(re.search(rf"\b{name}\b", text), f"docs/frameworks.md does not have the framework {name}")
+
+
 def anchors(path):
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -142,6 +150,7 @@ def main():
     check(done.returncode == 0, done.stderr.strip())
     check_reasons()
     check_orderings()
+    check_frameworks()
     check_policy_example()
     check_links()
     for problem in problems:
