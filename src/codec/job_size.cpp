@@ -54,9 +54,7 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   const auto check = [&](std::string_view name, std::int64_t amount) {
     if (amount == INT64_MAX) roles.complain(fmt::format("ask for more {} in all than can be counted", name));
   };
-  check("cpu", sum.cpu.value);
-  check("memory", sum.memory.value);
-  check("ephemeral-storage", sum.ephemeralStorage.value);
+  model::forEachNative([&](const auto& native) { check(native.name, native.in(sum)); });
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 

@@ -35,7 +35,8 @@ ClusterCapacity::ClusterCapacity(QuotaDimensions named, const model::Snapshot& s
 
 // A resource that a quota names is beside GPUs, too: what the quota admits may be on any node.
 void ClusterCapacity::addGpuNodes(const model::Snapshot& snapshot) {
-  std::set<std::string> names{"cpu", "memory", "ephemeral-storage", "pods"};
+  std::set<std::string> names;
+  model::forEachNative([&](const auto& native) { names.emplace(native.name); });
   for (const auto& node : snapshot.nodes) {
     if (node->allocatable.gpus() <= 0) continue;
     gpuNodes_.insert(node->name);
