@@ -258,9 +258,10 @@ TEST_CASE("a status patch holds what changed and nothing else") {
   after.gang.backoff.reset();
   after.gang.placed = model::Placed{1, {{model::NodeName("n1"), "worker", model::IndexSet({0, 1, 2, 5})}}};
   after.pending.reset();
-  CHECK(codec::encodeStatusPatch(job, after, codec::PatchGuard::kNone) ==
-        R"({"status":{"phase":"Starting","gang":{"placed":{"epoch":1,"assignments":)"
-        R"([{"node":"n1","role":"worker","indices":"0-2,5"}]},"backoff":null},"pending":null}})");
+  CHECK(
+      codec::encodeStatusPatch(job, after) ==
+      R"({"metadata":{"resourceVersion":"5"},"status":{"phase":"Starting","gang":{"placed":{"epoch":1,"assignments":)"
+      R"([{"node":"n1","role":"worker","indices":"0-2,5"}]},"backoff":null},"pending":null}})");
   after = job.status;
   after.observedGeneration = 2;
   CHECK(codec::encodeStatusPatch(job, after) ==
