@@ -8,7 +8,7 @@
 namespace trainyard::model {
 
 // Why a job is pending. Closed: metrics have these as a label, and dashboards and alerts depend on them. A
-// new reason needs a row in kPendingReasons and a row in docs/reasons.md (tests/pages.py).
+// new reason needs a row in kPendingReasons, and what docs/architecture.md lists.
 enum class PendingReason {
   kNoMatchingNodes,     // no node passes the template's selectors, affinity and tolerations
   kTooLarge,            // would not fit even on empty nodes
