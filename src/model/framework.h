@@ -7,8 +7,8 @@
 
 namespace trainyard::model {
 
-// The training framework of a job. A new one needs its row here, its name in the CRD, and a case in each
-// switch that the compiler then reports. Append it: codec/framework_files.cpp hashes the number.
+// The training framework of a job. A new one needs its row here, and what docs/architecture.md lists. Append
+// it: codec/framework_files.cpp hashes the number.
 enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCustom };
 
 // Which members' programs find new and lost members by themselves, so that the gang changes its size without
