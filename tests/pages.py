@@ -49,6 +49,13 @@ def check_reason_lists(table):
     same("the CRD, status.delays.fairShareSeconds,",
          re.findall(r"\w+", part("because its queue had used up its share (", ")")),
          [name for name, row in table.items() if row["delay"] == "FairShare"])
+    delays = re.findall(r'DelayKindTraits\{DelayKind::k\w+, "(\w+)"\}', (ROOT / "src/model/reasons.h").read_text(encoding="utf-8"))
+    check(f"enum: [{', '.join(delays[1:])}]" in text, f"the CRD does not list the kinds of delay {', '.join(delays[1:])}")
+    queues = (ROOT / "docs/queues.md").read_text(encoding="utf-8")
+    counted = dict(re.findall(r"^\| (\w+) \| [^|]+ \| ([^|]+) \|$", queues[queues.index("## Why a job waits"):], re.M))
+    for name, row in table.items():
+        delay = {"None": None, "FairShare": "fair share", "Fragmentation": "fragmentation"}[row["delay"]]
+        check(not delay or counted.get(name, "").startswith((delay, "the same")), f"docs/queues.md does not count {name} as {delay}")
     rules = (ROOT / "helm/trainyard/files/rules/trainyard.yaml").read_text(encoding="utf-8")
     listed = [name for each in re.findall(r'trainyard_waiting_jobs\{reason=~?"([\w|]+)"\}', rules) for name in each.split("|")]
     for name in listed:
