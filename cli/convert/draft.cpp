@@ -149,9 +149,7 @@ base::Result<Converted> JobDraft::finish() {
   takeSchedulerMarks(job_["metadata"], "the job", *this);
   settlePriority();
   renameMembers();
-  if (const std::string framework = textOf(get(spec_, "framework"));
-      framework == "MPI" || framework == "Horovod")
-    noteOwnSsh(*this);
+  if (launchesOverSsh(textOf(get(spec_, "framework")))) noteOwnSsh(*this);
   TemplateCleaner cleaner(*this);
   for (RoleDraft& role : roles_) {
     cleaner.clean(role);

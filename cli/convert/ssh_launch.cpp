@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "model/framework.h"
 #include "model/framework_files.h"
 
 namespace trainyard::cli {
@@ -50,6 +51,11 @@ bool sets(JobDraft& draft, const re2::RE2& expression) {
 }
 
 }  // namespace
+
+bool launchesOverSsh(std::string_view framework) {
+  const auto known = model::frameworkNamed(framework);
+  return known && model::traitsOf(*known).launchesOverSsh;
+}
 
 void moveHostFile(JobDraft& draft, const std::string& implementation) {
   const bool hydra = implementation == "Intel" || implementation == "MPICH";

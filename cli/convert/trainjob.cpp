@@ -40,7 +40,7 @@ class TrainJob {
     const bool xgboost = runtime_.framework == "XGBoost";
     const bool known = !runtime_.framework.empty() && !xgboost;
     draft_.spec()["framework"] = known ? runtime_.framework : "Custom";
-    overSsh_ = runtime_.framework == "MPI";
+    overSsh_ = launchesOverSsh(runtime_.framework);
     addRoles();
     if (xgboost) addVariables();
     addProcesses();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/convert/draft.h"
+#include "cli/convert/ssh_launch.h"
 #include "cli/convert/volcano_tasks.h"
 
 // Only converters include this file.
@@ -47,7 +48,7 @@ class VolcanoPlugins {
   [[nodiscard]] bool has(const char* plugin) const {
     return plugins_.is_object() && plugins_.contains(plugin);
   }
-  [[nodiscard]] bool overSsh() const { return framework_ == "MPI" || framework_ == "Horovod"; }
+  [[nodiscard]] bool overSsh() const { return launchesOverSsh(framework_); }
 
   const Json plugins_;
   JobDraft& draft_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/convert/scratch.h"
+#include "cli/convert/ssh_launch.h"
 #include "model/process_group.h"
 
 namespace trainyard::cli {
@@ -166,8 +167,7 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
           "of them");
     return;
   }
-  const bool overSsh = framework == "MPI" || framework == "Horovod";
-  if (overSsh && draft_.roles().find("launcher") != nullptr) {
+  if (launchesOverSsh(framework) && draft_.roles().find("launcher") != nullptr) {
     draft_.set("success", "roles", Json::array({"launcher"}));
     return notes_.changed(
         "no policy ends the job: it has succeeded with its launcher; Volcano waits for all tasks");

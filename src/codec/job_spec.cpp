@@ -45,17 +45,11 @@ constexpr std::size_t kMaxLevels = 8;
 constexpr std::size_t kMaxSpeeds = 32;
 
 model::Framework readFramework(const Field& field) {
-  using enum model::Framework;
-  static constexpr std::array<std::pair<std::string_view, model::Framework>, 7> kFrameworks{
-      {{"PyTorch", kPyTorch},
-       {"TensorFlow", kTensorFlow},
-       {"JAX", kJax},
-       {"MXNet", kMxNet},
-       {"Horovod", kHorovod},
-       {"MPI", kMpi},
-       {"Custom", kCustom}}};
+  std::array<std::pair<std::string_view, model::Framework>, model::kFrameworks.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = {model::kFrameworks[i].name, model::kFrameworks[i].framework};
   if (!field.present()) field.complain("is required");
-  return readEnum(field, kFrameworks, kCustom);
+  return readEnum(field, names, model::Framework::kCustom);
 }
 
 std::optional<seconds> readSeconds(const Field& field) {

@@ -14,7 +14,6 @@ namespace {
 using model::Condition;
 using model::ConditionStatus;
 using model::NodesRequest;
-using model::PendingReason;
 using model::ProvisioningPolicy;
 using std::chrono::milliseconds;
 
@@ -149,9 +148,7 @@ bool wantsNodes(const model::Job& job, const std::vector<model::TopologyLevel>& 
                        return level.name == required;
                      });
   if (!known) return false;
-  const PendingReason reason = job.status.pending->reason;
-  return reason == PendingReason::kNoMatchingNodes || reason == PendingReason::kTooLarge ||
-         reason == PendingReason::kWaitingForCapacity;
+  return model::traitsOf(job.status.pending->reason).wantsNodes;
 }
 
 milliseconds nodesBackoff(const ProvisioningPolicy& policy, int attempt) {

@@ -209,7 +209,7 @@ class Resizes {
     std::int64_t free = 0;
     std::int64_t all = 0;
     for (const Ledger::NodeCapacity& available : in_.ledger.nodes()) {
-      if (!isOpen(*available.node)) continue;
+      if (!available.node->takesPods()) continue;
       free += std::max<std::int64_t>(available.freeGpus, 0);
       all += available.gpus;
     }

@@ -191,11 +191,6 @@ bool labelsMeet(const SelectorRequirement& requirement, const model::Labels& lab
   return requirementHolds(requirement, labels.find(requirement.key));
 }
 
-bool NodeMisfit::temporary() const {
-  return reason == NodeMisfitReason::kNotReady || reason == NodeMisfitReason::kCordoned ||
-         reason == NodeMisfitReason::kNodeTrouble;
-}
-
 bool prefersOthers(const model::Node& node, const PodShape& shape) {
   const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
     return taint.effect == TaintEffect::kPreferNoSchedule && !toleratedBy(shape, taint);

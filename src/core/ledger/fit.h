@@ -33,10 +33,6 @@ struct NodeMisfit {
   // The text after the node's name: "is cordoned", "has the taint gpu=a100:NoSchedule", "has no label
   // pool=train". Equal texts may be counted together.
   std::string text;
-
-  // Returns true if the node may accept the pod without a change of the template: the job waits, and the user
-  // made no mistake. A node that is being deleted does not return.
-  [[nodiscard]] bool temporary() const;
 };
 
 // Returns why a pod of this shape may not run on the node, free capacity aside; nullopt if it may. It decides

@@ -53,7 +53,7 @@ class Ledger {
   [[nodiscard]] std::uint64_t version() const { return holdings_.version(); }
   // Changes whenever freeWithoutJobs() of any node may have changed.
   [[nodiscard]] std::uint64_t versionWithoutJobs() const { return holdings_.versionWithoutJobs(); }
-  // Changes with every take or giveBack since the last follow(); 0: none.
+  // Changes with every take since the last follow(); 0: none.
   [[nodiscard]] std::uint64_t takes() const { return holdings_.takes(); }
   // The snapshot's job of this uid; null if there is none.
   [[nodiscard]] std::shared_ptr<const model::Job> jobOf(const model::Uid& uid) const {
@@ -84,10 +84,6 @@ class Ledger {
   // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in holdings().
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr) {
     holdings_.take(node, requests, count, by);
-  }
-  void giveBack(std::size_t node, const model::Resources& requests, int count,
-                const model::Job* by = nullptr) {
-    holdings_.giveBack(node, requests, count, by);
   }
 
   // Calls visit(const Holding&) for everything that uses capacity of the node: pods by name, then assigned

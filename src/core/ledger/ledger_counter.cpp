@@ -79,10 +79,7 @@ void spend(Resources& wanted, Resources& credit) {
     want -= covered;
     have -= covered;
   };
-  move(wanted.cpu.value, credit.cpu.value);
-  move(wanted.memory.value, credit.memory.value);
-  move(wanted.ephemeralStorage.value, credit.ephemeralStorage.value);
-  move(wanted.pods, credit.pods);
+  model::forEachNative([&](const auto& native) { move(native.in(wanted), native.in(credit)); });
   const auto extended = wanted.extendedAll();
   for (const auto& [name, amount] : extended) {
     std::int64_t want = amount;

@@ -140,14 +140,4 @@ void NodeHoldings::take(std::size_t node, const Resources& requests, int count, 
   taken_.push_back({node, {.job = by, .assigned = std::move(amount)}});
 }
 
-void NodeHoldings::giveBack(std::size_t node, const Resources& requests, int count, const Job* by) {
-  const Resources amount = requests.times(count);
-  nodes_[node].add(amount);
-  ++takes_;
-  const auto found = std::find_if(taken_.rbegin(), taken_.rend(), [&](const auto& each) {
-    return each.first == node && each.second.job == by && each.second.assigned == amount;
-  });
-  if (found != taken_.rend()) taken_.erase(std::next(found).base());
-}
-
 }  // namespace trainyard::core

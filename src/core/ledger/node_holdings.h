@@ -71,7 +71,6 @@ class NodeHoldings {
   [[nodiscard]] const model::Resources& freeWithoutJobs(std::size_t node, model::Resources& into) const;
   [[nodiscard]] bool hostsSpreadGang(std::size_t node, const model::Job* asking) const;
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by);
-  void giveBack(std::size_t node, const model::Resources& requests, int count, const model::Job* by);
   void raise(std::size_t node, const model::Resources& amount) { nodes_[node].add(amount); }
   void lower(std::size_t node, const model::Resources& amount) { nodes_[node].subtract(amount); }
   template <typename Visit>

@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-// The job's own facts that decide its rank in the queue while it is pending. The clock and other jobs also
-// count. The facts stay valid until the job changes.
+// The job's own facts that decide its rank in the queue. Other jobs also count. The facts of a pending job
+// stay valid until it changes; those of a placed one change with the clock.
 struct RankFacts {
   base::WallTime submitted{};
   std::int64_t gpus = 0;
@@ -19,7 +19,6 @@ struct RankFacts {
   RunTimeModel::Question question = {};
 };
 
-// `job` must not be placed.
 [[nodiscard]] RankFacts rankFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 }  // namespace trainyard::core

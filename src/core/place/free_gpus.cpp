@@ -7,8 +7,6 @@
 namespace trainyard::core {
 namespace {
 
-bool takesPods(const model::Node& node) { return node.ready && !node.unschedulable && !node.deleting; }
-
 DeviceCapacity capacityOf(const Ledger::NodeCapacity& node) {
   DeviceCapacity capacity;
   capacity.cpu = node.free.cpu.value;
@@ -23,7 +21,7 @@ FreeGpus freeGpus(const Ledger& ledger, const JobMix& mix) {
   FreeGpus free;
   std::int64_t unused = 0;  // thousandths of a GPU, by the mix's weights
   for (const Ledger::NodeCapacity& node : ledger.nodes()) {
-    if (node.freeGpus <= 0 || !takesPods(*node.node)) continue;
+    if (node.freeGpus <= 0 || !node.node->takesPods()) continue;
     free.gpus = base::saturatingAdd(free.gpus, node.freeGpus);
     unused = base::saturatingAdd(unused, fragmentation(capacityOf(node), mix, FragmentMeasure::kFirstTask));
   }

@@ -94,7 +94,9 @@ std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& sna
   const bool said = job.spec.checkpoint.has_value();
   if (said && job.spec.checkpoint->mode == model::CheckpointMode::kHelper) return kHelperPause;
   if (said && job.spec.checkpoint->mode == model::CheckpointMode::kLauncher) return kLauncherPause;
-  return job.spec.framework == model::Framework::kTensorFlow ? kHelperPause : kRendezvousPause;
+  // Parameter servers serve each worker alone: no other one waits for it.
+  const bool alone = model::traitsOf(job.spec.framework).discovery == model::Discovery::kWorkersOfServers;
+  return alone ? kHelperPause : kRendezvousPause;
 }
 
 }  // namespace trainyard::core

@@ -23,10 +23,7 @@ using model::PendingReason;
 // Jobs that were not reached are considered again after this time, even if nothing changes.
 constexpr std::chrono::seconds kLookAgain{1};
 
-bool isForCapacity(const Pending& pending) {
-  return pending.reason == PendingReason::kWaitingForCapacity ||
-         pending.reason == PendingReason::kWaitingForTopology;
-}
+bool isForCapacity(const Pending& pending) { return model::traitsOf(pending.reason).waitsForCapacity; }
 
 std::optional<base::WallTime> knownStart(const Reservation& reservation, base::WallTime now) {
   const auto& start = reservation.start();
@@ -229,7 +226,7 @@ void PendingExplainer::addExpectedStarts(const std::vector<Reservation>& reserva
   for (GangWait& wait : schedule.waits) {
     if (starts.exhausted()) return;
     if (wait.pending->reservedSince) continue;
-    if (!isForCapacity(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
+    if (!model::traitsOf(wait.pending->reason).expectsStart) continue;
     const auto start = starts.start(*wait.job, in_.cache.shapeOf(*wait.job, wait.position));
     if (!start) continue;
     auto reported = std::make_shared<Pending>(*wait.pending);

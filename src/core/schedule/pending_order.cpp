@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/order/preemption_cost.h"
-#include "core/order/run_times.h"
+#include "core/order/rank_facts.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/queue_share.h"
@@ -36,42 +36,38 @@ void useDeadline(const model::JobSpec& spec, OrderView& view) {
   view.isUnbounded = !spec.run.activeDeadline;
 }
 
-}  // namespace
-
-Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+// The view of a job that does not run.
+OrderView viewOf(const model::Job& job, int priority, const RankFacts& facts, model::Ordering ordering,
+                 RunTimeModel& forecast) {
   OrderView view;
   view.key = &job.key;
   view.priority = priority;
-  view.submitted = job.created;
-  view.gpus = forecast.gpusOf(job);
-  view.ran = ranSoFar(job, snapshot.now);
-  view.running = job.status.gang.placed.has_value();
-  if (view.running) view.preemptionCost = preemptionCost(job, snapshot);
+  view.submitted = facts.submitted;
+  view.gpus = facts.gpus;
+  view.ran = facts.ran;
   // An estimate that the job has exceeded no longer predicts its end.
-  if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
-    view.remaining = *remaining;
-  } else if (model::traitsOf(snapshot.policy.ordering).learns) {
-    view.gittinsIndex = forecast.rate(job);
+  if (facts.remaining && facts.remaining->count() > 0) {
+    view.remaining = *facts.remaining;
+  } else if (model::traitsOf(ordering).learns) {
+    view.gittinsIndex = forecast.rate(facts.question, job);
   }
   useDeadline(job.spec, view);
+  return view;
+}
+
+}  // namespace
+
+Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+  OrderView view =
+      viewOf(job, priority, rankFactsOf(job, snapshot.now, forecast), snapshot.policy.ordering, forecast);
+  view.running = job.status.gang.placed.has_value();
+  if (view.running) view.preemptionCost = preemptionCost(job, snapshot);
   return rankOf(view, orderSettings(snapshot.policy));
 }
 
 Rank rankOf(const model::Job& job, int priority, const RankFacts& standing, const OrderSettings& settings,
             RunTimeModel& forecast) {
-  OrderView view;
-  view.key = &job.key;
-  view.priority = priority;
-  view.submitted = standing.submitted;
-  view.gpus = standing.gpus;
-  view.ran = standing.ran;
-  if (standing.remaining && standing.remaining->count() > 0) {
-    view.remaining = *standing.remaining;
-  } else if (model::traitsOf(settings.ordering).learns) {
-    view.gittinsIndex = forecast.rate(standing.question, job);
-  }
-  useDeadline(job.spec, view);
-  return rankOf(view, settings);
+  return rankOf(viewOf(job, priority, standing, settings.ordering, forecast), settings);
 }
 
 OrderSettings orderSettings(const model::Policy& policy) {

@@ -57,8 +57,7 @@ void describeLife(ConditionWriter& write, const LifeSign* life, bool runs) {
 
 bool refusedForGood(const StatusUpdate& update) {
   return !update.admitted && update.pending &&
-         (update.pending->reason == model::PendingReason::kInvalidSpec ||
-          update.pending->reason == model::PendingReason::kInvalidTemplate);
+         model::traitsOf(update.pending->reason).kind == model::ReasonKind::kInvalid;
 }
 
 std::string_view readyText(std::string_view phase) {

@@ -89,11 +89,9 @@ TEST_CASE("every taint needs a toleration; the first without one is named") {
 TEST_CASE("taints of Kubernetes are distinguished from those of administrators") {
   const auto pressure = nodeMisfit(node("n1").taint("node.kubernetes.io/disk-pressure"), {});
   CHECK(pressure->reason == Reason::kNodeTrouble);
-  CHECK(pressure->temporary());
   CHECK(templateMatches(node("n1").taint("node.kubernetes.io/disk-pressure").cordoned().notReady(), {}));
   const auto lasting = nodeMisfit(node("n1").taint("dedicated", "infra"), {});
   CHECK(lasting->reason == Reason::kTaint);
-  CHECK_FALSE(lasting->temporary());
   CHECK_FALSE(templateMatches(node("n1").taint("dedicated", "infra"), {}));
 }
 

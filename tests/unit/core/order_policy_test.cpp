@@ -40,9 +40,10 @@ TEST_CASE("Priority comes before every ordering") {
   high.priority = 1;
   high.ran = hours(100);
   high.remaining = hours(100);
-  for (const auto ordering :
-       {Ordering::kFifo, Ordering::kLas, Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK(order({view(kA, 1), view(kB, 2), high}, ordering) == "cab");
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    CHECK(order({view(kA, 1), view(kB, 2), high}, each.ordering) == "cab");
+  }
 }
 
 TEST_CASE("Least attained service counts GPU seconds in steps and serves each step in order of arrival") {
@@ -72,7 +73,10 @@ TEST_CASE("A running job is preempted only for one that is shorter by more than 
   running.remaining = seconds(200);
   running.preemptionCost = seconds(90);
   auto other = view(kB, 2, 4);
-  for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault}) {
+  for (const auto& each : model::kOrderings) {
+    const Ordering ordering = each.ordering;
+    if (!each.byEstimate && !each.learns) continue;
+    CAPTURE(each.name);
     other.remaining = seconds(111);
     CHECK_FALSE(isWorth(other, running, ordering));
     other.remaining = seconds(109);
@@ -103,9 +107,10 @@ TEST_CASE("By least attained service a preemption must cost less than the queues
 TEST_CASE("No job is preempted for an equal one or for one without an estimate") {
   auto running = view(kA, 1);
   running.running = true;
-  for (const auto ordering :
-       {Ordering::kFifo, Ordering::kLas, Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK_FALSE(isWorth(view(kB, 2), running, ordering));
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    CHECK_FALSE(isWorth(view(kB, 2), running, each.ordering));
+  }
 }
 
 TEST_CASE("Without any estimate the default prefers the younger and the smaller job") {
@@ -118,8 +123,8 @@ TEST_CASE("Without any estimate the default prefers the younger and the smaller 
 TEST_CASE("No time and no GPUs give a finite rank") {
   auto job = view(kA, 1, 0);
   job.remaining = seconds(0);
-  for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK(rankOf(job, {.ordering = ordering}).expected < std::numeric_limits<double>::infinity());
+  for (const auto& each : model::kOrderings)
+    CHECK(rankOf(job, {.ordering = each.ordering}).expected < std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("A kind whose jobs end soon is expected to end soon and to run on once it did not") {
