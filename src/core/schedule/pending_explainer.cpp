@@ -151,7 +151,7 @@ void PendingExplainer::describeTimeSlice(const PendingJob& pendingJob, Pending& 
         fmt::format("; the time slice of {} ends at {}", sliceOwner->key, base::formatTime(*first));
 }
 
-PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each) {
+PendingExplainer::Explained PendingExplainer::pendingOf(const UnplacedJob& each) {
   const PendingJob& pendingJob = *each.pendingJob;
   const auto& next = each.shape.relaxation.next;
   std::optional<base::WallTime> nextAt;
@@ -160,13 +160,12 @@ PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each
   const PlacementCache::MessageKey key{
       pendingJob.queue, each.shape.key,          each.shape.relaxation.widest,
       nextAt,           next ? next->widest : 0, slices ? pendingJob.priority : 0};
-  if (const auto reported = reported_.find(key); reported != reported_.end())
-    return lastReported_ = reported->second;
+  if (const auto reported = reported_.find(key); reported != reported_.end()) return {reported->second, true};
   const bool known =
       in_.cache.unplaced.reason({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
-    return previousReason(pendingJob);
+    return {previousReason(pendingJob), false};
   }
   Pending own = classified(pendingJob, each.shape);
   describeMinimum(pendingJob, each.shape, own);
@@ -176,26 +175,27 @@ PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each
     own.message += fmt::format("; accepts {} from {} on", levelText(next->widest), base::formatTime(*nextAt));
     wakeAt(nextAt);
   }
-  auto words = std::make_shared<const Pending>(std::move(own));
+  auto pending = std::make_shared<const Pending>(std::move(own));
   // A reason that did not change stays the same object, so that it is not compared job by job.
   if (const auto before = in_.cache.reported.find(key);
-      before != in_.cache.reported.end() && *before->second == *words)
-    words = before->second;
-  reported_.emplace(key, words);
-  return lastReported_ = words;
+      before != in_.cache.reported.end() && *before->second == *pending)
+    pending = before->second;
+  reported_.emplace(key, pending);
+  return {std::move(pending), true};
 }
 
 void PendingExplainer::explain(const std::vector<Reservation>& reservations, Schedule& schedule) {
-  std::vector<char> isShared(unplaced_.size(), 0);
+  std::vector<char> shareable(unplaced_.size(), 0);
   for (std::size_t i = 0; i < unplaced_.size(); ++i) {
     const UnplacedJob& each = unplaced_[i];
     auto& pending = schedule.waits[each.wait].pending;
-    if (each.equivalentTo && isShared[*each.equivalentTo] != 0) {
+    if (each.equivalentTo && shareable[*each.equivalentTo] != 0) {
       pending = schedule.waits[unplaced_[*each.equivalentTo].wait].pending;
       continue;
     }
-    pending = pendingOf(each);
-    isShared[i] = pending == lastReported_ ? 1 : 0;
+    Explained explained = pendingOf(each);
+    pending = std::move(explained.pending);
+    shareable[i] = explained.isShareable ? 1 : 0;
   }
   describeHolders(reservations, schedule);
   addExpectedStarts(reservations, schedule);
