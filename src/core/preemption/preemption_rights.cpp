@@ -14,7 +14,11 @@ namespace {
 constexpr std::int64_t kRightsForANode = 10;
 
 Victim victimOf(const Candidate& running) {
-  return {running.job.get(), running.priority, running.queue, running.held, running.isUnprotected};
+  return {.job = running.job.get(),
+          .priority = running.priority,
+          .queue = running.queue,
+          .held = running.held,
+          .isUnprotected = running.isUnprotected};
 }
 
 }  // namespace
@@ -173,8 +177,12 @@ int PreemptionRights::maxMembersGiven(const Preemptor& preemptor, const Candidat
     in_.tree.discharge(running.queue, before, false);
     Amounts remaining = whole;
     for (std::size_t i = 0; i < held.size(); ++i) remaining[i] -= before[i];
-    const bool may = mayPreempt(
-        preemptor, {&job, running.priority, running.queue, held, running.isUnprotected, &remaining});
+    const bool may = mayPreempt(preemptor, {.job = &job,
+                                            .priority = running.priority,
+                                            .queue = running.queue,
+                                            .held = held,
+                                            .isUnprotected = running.isUnprotected,
+                                            .whole = &remaining});
     in_.tree.charge(running.queue, before, false);
     if (!may) break;
     before = together;

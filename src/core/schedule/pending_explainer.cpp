@@ -37,8 +37,11 @@ std::optional<base::WallTime> knownStart(const Reservation& reservation, base::W
 }  // namespace
 
 bool PendingExplainer::addWait(const PendingJob& pendingJob, const PendingPtr& pending, Schedule& schedule) {
-  schedule.waits.push_back(
-      {pendingJob.waiting->job, pendingJob.waiting->silent, pending, false, pendingJob.position});
+  schedule.waits.push_back({.job = pendingJob.waiting->job,
+                            .silent = pendingJob.waiting->silent,
+                            .pending = pending,
+                            .behindStarting = false,
+                            .position = pendingJob.position});
   return false;
 }
 

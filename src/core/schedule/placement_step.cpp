@@ -17,8 +17,13 @@ bool needsOnlyCapacity(const PendingJob& pendingJob) {
 
 FailedSearches::HeldBackKey heldBackKey(const PendingJob& pendingJob, const GangShape& shape, Basis basis) {
   const model::JobSpec& spec = pendingJob.waiting->job->spec;
-  return {pendingJob.queue,       shape.key, shape.relaxation.widest, spec.preemptible,
-          isCheckpointable(spec), basis,     spec.run.activeDeadline};
+  return {.queue = pendingJob.queue,
+          .shape = shape.key,
+          .widest = shape.relaxation.widest,
+          .preemptible = spec.preemptible,
+          .checkpointable = isCheckpointable(spec),
+          .basis = basis,
+          .deadline = spec.run.activeDeadline};
 }
 
 }  // namespace

@@ -117,7 +117,11 @@ std::optional<Ends> ReservationBook::endsFor(const PendingJob& holder) {
 std::optional<base::WallTime> ReservationBook::preemptibleByFrom(const Preemptor& preemptor,
                                                                  const model::Job& gang) {
   const Amounts held = holdingsOf(in_.tree.capacity(), gang);
-  const Victim victim{&gang, Priorities(in_.snapshot).of(gang), in_.tree.queueOf(gang), held, false};
+  const Victim victim{.job = &gang,
+                      .priority = Priorities(in_.snapshot).of(gang),
+                      .queue = in_.tree.queueOf(gang),
+                      .held = held,
+                      .isUnprotected = false};
   std::optional<base::WallTime> from;
   if (const auto* condition = model::backfillCondition(gang, *preemptor.job);
       condition != nullptr && hasCondition(preemptor, victim, in_.tree))

@@ -17,9 +17,20 @@ namespace trainyard::core {
 Scheduler::Scheduler(const ScheduleRequest& request)
     : in_(request),
       report_(in_.tree),
-      overdue_({in_.snapshot, in_.placer, request.cache, report_, in_.runs}),
-      explainer_({in_.snapshot, in_.ledger, in_.tree, in_.placer, request.cache, report_, in_.ends, in_.runs,
-                  overdue_}),
+      overdue_({.snapshot = in_.snapshot,
+                .placer = in_.placer,
+                .cache = request.cache,
+                .report = report_,
+                .runs = in_.runs}),
+      explainer_({.snapshot = in_.snapshot,
+                  .ledger = in_.ledger,
+                  .tree = in_.tree,
+                  .placer = in_.placer,
+                  .cache = request.cache,
+                  .report = report_,
+                  .ends = in_.ends,
+                  .runs = in_.runs,
+                  .overdue = overdue_}),
       step_(in_, explainer_) {
   request.cache.notes.follow(in_.snapshot.jobs);
   request.cache.followQueues(in_.snapshot);
