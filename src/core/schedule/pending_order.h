@@ -21,7 +21,7 @@ struct PendingJob {
   const SchedulableJob* waiting = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  const Amounts& demand;
+  const Amounts& demand;     // of its shape; not freed before the schedule ends
   Rank rank = {};            // within its queue
   std::size_t position = 0;  // in the snapshot
   // Since when the job has had a reservation, which keeps its turn among queues although shares have changed.
@@ -77,6 +77,7 @@ class PendingOrder {
   // The last share of each branch and the demand it was computed for, until a job is charged. Equivalent jobs
   // come one after another.
   struct Share {
+    // Identified by its address: the scheduler keeps one object for each shape.
     const Amounts* demand = nullptr;
     std::int64_t share = 0;
   };
