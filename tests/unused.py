@@ -30,7 +30,7 @@ ALLOWED = {
 # To be removed, with what writes it.
 KNOWN = {
     "src/codec/job_status.h: PatchGuard::kNone",
-    "src/core/ledger/fit.h: NodeMisfit::temporary",
+    "src/core/ledger/node_misfit.h: NodeMisfit::temporary",
     "src/core/ledger/ledger.h: Ledger::giveBack",
     "src/core/planner/shapes.h: PlannedShape::workerSecondsPerSample",
     "src/model/member_evidence.h: ContainerEvidence::init",

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/able_domain.h"
 #include "core/place/capacity_words.h"
 #include "core/place/matching_nodes.h"

@@ -21,10 +21,10 @@ struct Preemptor {
   Amounts demand;  // at least, whatever its nodes are
   // As `demand`, with members without GPUs on nodes with GPUs. Absent: as `demand`.
   std::optional<Amounts> wanted = std::nullopt;
-  bool isHolder = false;      // it holds a reservation, or gangs were backfilled on what it had reserved
-  Rank rank = {};             // in its queue
-  bool overdue = false;       // holds its position in its queue, whatever its rank is
-  bool aboveMinimum = false;  // an elastic gang that asks for more members than its minimum
+  bool isHolder = false;  // it holds a reservation, or gangs were backfilled on what it had reserved
+  QueuePosition queuePosition = {};  // in its queue
+  bool overdue = false;              // keeps its turn in its queue, whatever its position is
+  bool aboveMinimum = false;         // an elastic gang that asks for more members than its minimum
 };
 
 // Caches the shares that reclaim compares: hundreds of preemptors in a row need those
@@ -133,8 +133,8 @@ inline constexpr int kMaxLostShareOfSlice = 4;
 [[nodiscard]] bool mayPreemptByTimeSlice(const Preemptor& preemptor, const model::Job& victim,
                                          int victimPriority, QueueTree::Index victimQueue,
                                          const QueueTree& tree, const model::Snapshot& snapshot);
-[[nodiscard]] inline bool isAhead(const Preemptor& preemptor, const Rank& victimRank) {
-  return worthPreempting(preemptor.rank, victimRank);
+[[nodiscard]] inline bool isAhead(const Preemptor& preemptor, const QueuePosition& victimPosition) {
+  return worthPreempting(preemptor.queuePosition, victimPosition);
 }
 
 }  // namespace trainyard::core

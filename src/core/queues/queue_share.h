@@ -24,17 +24,19 @@ inline constexpr std::int64_t kShareUnit = 1'000'000'000'000;  // shares are mul
 
 // What is compared of two queues to decide which is served first: the branches below their lowest common
 // ancestor, or the ancestor's own holdings if one of the queues is above the other.
-struct Serving {
+struct ComparedBranch {
   QueueTree::Index branch = QueueTree::kCluster;
   bool isAbove = false;
 };
-struct Servings {
-  Serving a;
-  Serving b;
+struct ComparedBranches {
+  ComparedBranch a;
+  ComparedBranch b;
 };
-[[nodiscard]] Servings servings(const QueueTree& tree, QueueTree::Index a, QueueTree::Index b);
+[[nodiscard]] ComparedBranches comparedBranches(const QueueTree& tree, QueueTree::Index a,
+                                                QueueTree::Index b);
 // The queue with the smaller share, its job included, is served first. With a half-life of usage it is
 // computed from the average usage. Valid until the tree's next charge().
-[[nodiscard]] std::int64_t servingShare(const QueueTree& tree, const Serving& serving, const Amounts& more);
+[[nodiscard]] std::int64_t comparedShare(const QueueTree& tree, const ComparedBranch& compared,
+                                         const Amounts& more);
 
 }  // namespace trainyard::core

@@ -99,7 +99,7 @@ bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape)
   if (model::mayStartIncomplete(job.spec)) return false;
   if (!mayStartSmaller(job, in_.snapshot.policy) || !mayClaim(pendingJob, shape)) return false;
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
-  if (in_.failed.hasShrink(key, pendingJob.rank.expected)) return false;
+  if (in_.failed.hasShrink(key, pendingJob.queuePosition.expected)) return false;
   const int minimum = job.spec.elastic->minReplicas;
   const std::size_t widest = shape.relaxation.widest;
   int beyond = desiredMembers(job) + 1;
@@ -112,7 +112,7 @@ bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape)
     }
     beyond = members;
   }
-  in_.failed.addShrink(key, pendingJob.rank.expected);
+  in_.failed.addShrink(key, pendingJob.queuePosition.expected);
   return false;
 }
 

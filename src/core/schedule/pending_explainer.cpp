@@ -57,16 +57,16 @@ bool PendingExplainer::notReached(const PendingJob& pendingJob, Schedule& schedu
 }
 
 PendingExplainer::PendingPtr PendingExplainer::previousReason(const PendingJob& pendingJob) const {
-  const auto& said = pendingJob.waiting->job->status.pending;
-  return said ? std::make_shared<const Pending>(*said) : unreached_;
+  const auto& previous = pendingJob.waiting->job->status.pending;
+  return previous ? std::make_shared<const Pending>(*previous) : unreached_;
 }
 
 // If the nodes will be free for all jobs in a moment, the job keeps the reason that it reported. Otherwise,
 // each of thousands of jobs would need two writes whenever a job ends.
 bool PendingExplainer::heldBack(const PendingJob& pendingJob, const Reservation& by, bool briefly,
                                 Schedule& schedule) {
-  const auto& said = pendingJob.waiting->job->status.pending;
-  if (briefly && said && isForCapacity(*said))
+  const auto& previous = pendingJob.waiting->job->status.pending;
+  if (briefly && previous && isForCapacity(*previous))
     return addWait(pendingJob, previousReason(pendingJob), schedule);
   PendingPtr& words = reservedBy_[&by];
   if (!words)
@@ -219,9 +219,10 @@ void PendingExplainer::describeHolders(const std::vector<Reservation>& reservati
     });
     if (holds == reservations.end() && !holders_.contains(wait.position)) continue;
     auto reported = std::make_shared<Pending>(*wait.pending);
-    const auto& said = wait.job->status.pending;
+    const auto& previous = wait.job->status.pending;
     if (holders_.contains(wait.position))
-      reported->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
+      reported->reservedSince =
+          previous ? previous->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
     if (holds != reservations.end()) reported->estimatedStart = knownStart(*holds, in_.snapshot.now);
     wait.pending = std::move(reported);
   }

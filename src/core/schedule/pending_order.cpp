@@ -14,7 +14,8 @@ namespace trainyard::core {
 namespace {
 
 bool earlier(const PendingJob& a, const PendingJob& b) {
-  return std::tie(a.rank.submitted, *a.rank.key) < std::tie(b.rank.submitted, *b.rank.key);
+  return std::tie(a.queuePosition.submitted, *a.queuePosition.key) <
+         std::tie(b.queuePosition.submitted, *b.queuePosition.key);
 }
 
 base::WallTime reservationSince(const PendingJob& pendingJob) {
@@ -24,7 +25,7 @@ base::WallTime reservationSince(const PendingJob& pendingJob) {
 bool isServedBefore(const PendingJob* a, const PendingJob* b) {
   if (a->priority != b->priority) return a->priority > b->priority;
   if (a->overdue != b->overdue) return a->overdue;
-  return a->rank.before(b->rank);
+  return a->queuePosition.before(b->queuePosition);
 }
 
 // A job that cannot be preempted may run beyond its estimate and beyond the run times of similar jobs. Only
@@ -38,7 +39,8 @@ void useDeadline(const model::JobSpec& spec, OrderView& view) {
 
 }  // namespace
 
-Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+QueuePosition queuePositionOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
+                              RunTimeModel& forecast) {
   OrderView view;
   view.key = &job.key;
   view.priority = priority;
@@ -54,24 +56,24 @@ Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot
     view.gittinsIndex = forecast.rate(job);
   }
   useDeadline(job.spec, view);
-  return rankOf(view, orderSettings(snapshot.policy));
+  return queuePositionOf(view, orderSettings(snapshot.policy));
 }
 
-Rank rankOf(const model::Job& job, int priority, const RankFacts& standing, const OrderSettings& settings,
-            RunTimeModel& forecast) {
+QueuePosition queuePositionOf(const model::Job& job, int priority, const QueuePositionFacts& facts,
+                              const OrderSettings& settings, RunTimeModel& forecast) {
   OrderView view;
   view.key = &job.key;
   view.priority = priority;
-  view.submitted = standing.submitted;
-  view.gpus = standing.gpus;
-  view.ran = standing.ran;
-  if (standing.remaining && standing.remaining->count() > 0) {
-    view.remaining = *standing.remaining;
+  view.submitted = facts.submitted;
+  view.gpus = facts.gpus;
+  view.ran = facts.ran;
+  if (facts.remaining && facts.remaining->count() > 0) {
+    view.remaining = *facts.remaining;
   } else if (model::traitsOf(settings.ordering).learns) {
-    view.gittinsIndex = forecast.rate(standing.question, job);
+    view.gittinsIndex = forecast.rate(facts.question, job);
   }
   useDeadline(job.spec, view);
-  return rankOf(view, settings);
+  return queuePositionOf(view, settings);
 }
 
 OrderSettings orderSettings(const model::Policy& policy) {
@@ -100,9 +102,9 @@ bool PendingOrder::before(const Line& a, const Line& b) const {
   std::int64_t shareA = a.share;
   std::int64_t shareB = b.share;
   if (!a.isRoot || !b.isRoot) {
-    const auto [servingA, servingB] = servings(tree_, jobA.queue, jobB.queue);
-    shareA = shareOf(servingA, jobA.demand);
-    shareB = shareOf(servingB, jobB.demand);
+    const auto [branchA, branchB] = comparedBranches(tree_, jobA.queue, jobB.queue);
+    shareA = shareOf(branchA, jobA.demand);
+    shareB = shareOf(branchB, jobB.demand);
   }
   return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
 }
@@ -114,10 +116,10 @@ void PendingOrder::weigh(Line& line) const {
   line.share = shareOf({head.queue, false}, head.demand);
 }
 
-std::int64_t PendingOrder::shareOf(const Serving& serving, const Amounts& demand) const {
-  if (serving.branch >= shares_.size()) shares_.resize(serving.branch + 1);
-  Share& known = shares_[serving.branch][serving.isAbove ? 1 : 0];
-  if (known.demand != &demand) known = {&demand, servingShare(tree_, serving, demand)};
+std::int64_t PendingOrder::shareOf(const ComparedBranch& compared, const Amounts& demand) const {
+  if (compared.branch >= shares_.size()) shares_.resize(compared.branch + 1);
+  Share& known = shares_[compared.branch][compared.isAbove ? 1 : 0];
+  if (known.demand != &demand) known = {&demand, comparedShare(tree_, compared, demand)};
   return known.share;
 }
 

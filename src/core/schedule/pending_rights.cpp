@@ -33,7 +33,7 @@ Preemptor preemptorOf(ScheduleContext& in, const PendingJob& pendingJob) {
           .queue = pendingJob.queue,
           .demand = typedDemandOf(in, pendingJob, job),
           .isHolder = pendingJob.pendingFacts->reservedSince || in.preemption.gangs().isHolder(job),
-          .rank = pendingJob.rank,
+          .queuePosition = pendingJob.queuePosition,
           .overdue = pendingJob.overdue};
 }
 

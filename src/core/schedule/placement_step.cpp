@@ -138,7 +138,7 @@ std::optional<std::size_t> PlacementStep::equivalentUnplaced(const PendingJob& p
   const auto equal = in_.failed.unplaced(equivalenceKeyOf(pendingJob, shape));
   if (!equal) return std::nullopt;
   const bool mayTimeSlice = allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced();
-  if (mayTimeSlice && !in_.preemption.rights().hasNoCandidate(pendingJob.queue, pendingJob.rank,
+  if (mayTimeSlice && !in_.preemption.rights().hasNoCandidate(pendingJob.queue, pendingJob.queuePosition,
                                                               pendingJob.pendingFacts->mayPreempt))
     return std::nullopt;
   return equal;

@@ -22,7 +22,7 @@ bool givesSurplus(const Change& change) {
 // Whether it gives up members as it would for any job of its queue that is of no lower priority.
 bool givesWithinQueue(const Change& change, const Holder& holder, const QueueTree& tree, int priority) {
   return change.kind == ChangeKind::kShrink && tree.queueOf(*change.job) == holder.queue &&
-         holder.rank.priority >= priority && !forbidsPreemptionWithin(tree.node(holder.queue));
+         holder.queuePosition.priority >= priority && !forbidsPreemptionWithin(tree.node(holder.queue));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ void ReservationBook::reserve(const PendingJob& pendingJob, const GangShape& sha
                 .silent = pendingJob.waiting->silent,
                 .position = pendingJob.position,
                 .queue = pendingJob.queue,
-                .rank = pendingJob.rank,
+                .queuePosition = pendingJob.queuePosition,
                 .overdue = pendingJob.overdue,
                 .isEntitled = isEntitled(in_, pendingJob),
                 .shape = shape.key,
@@ -151,8 +151,9 @@ Reservation::Asking ReservationBook::askingOf(const PendingJob& pendingJob, cons
   const bool byExpectedRun = model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing;
   const auto& ownSince = pendingJob.pendingFacts->reservedSince;
   const bool isInQueue = holder.queue == pendingJob.queue;
-  const bool isHigher = isInQueue && pendingJob.priority > holder.rank.priority;
-  const bool comesFirst = isInQueue && !holder.overdue && pendingJob.rank.before(holder.rank);
+  const bool isHigher = isInQueue && pendingJob.priority > holder.queuePosition.priority;
+  const bool comesFirst =
+      isInQueue && !holder.overdue && pendingJob.queuePosition.before(holder.queuePosition);
   const bool isOlder = ownSince && *ownSince < holder.since && (isInQueue || !holder.isEntitled);
   BackfillRequest request = backfillRequestOf(in_, pendingJob, holder.queue, *holder.job);
   request.comesFirst = comesFirst;
@@ -247,7 +248,7 @@ ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& h
     return taken;
   }
   const Preemptor preemptor{.job = holder.job.get(),
-                            .priority = holder.rank.priority,
+                            .priority = holder.queuePosition.priority,
                             .queue = holder.queue,
                             .demand = demandOf(tree.capacity(), *holder.job)};
   // Preemption rights are checked against the queues as they were before the claim.

@@ -70,7 +70,8 @@ std::vector<PendingJob> Scheduler::listPendingJobs() {
                            .priority = facts->priority,
                            .queue = facts->queue,
                            .demand = demandOfShape(job, request.cache.shapeOf(job, position)),
-                           .rank = rankOf(job, facts->priority, facts->standing, settings, in_.runs),
+                           .queuePosition = queuePositionOf(job, facts->priority, facts->queuePositionFacts,
+                                                            settings, in_.runs),
                            .position = position,
                            .pendingFacts = &*facts});
     in_.tree.noteWaiting(facts->queue, pendingJobs.back().demand);
@@ -81,7 +82,7 @@ std::vector<PendingJob> Scheduler::listPendingJobs() {
 
 JobNotes::PendingFacts Scheduler::pendingFactsOf(const model::Job& job, const Priorities& priorities) {
   const auto& pending = job.status.pending;
-  return {.standing = rankFactsOf(job, in_.snapshot.now, in_.runs),
+  return {.queuePositionFacts = queuePositionFactsOf(job, in_.snapshot.now, in_.runs),
           .priority = priorities.of(job),
           .queue = in_.tree.queueOf(job),
           .reservedSince = pending ? pending->reservedSince : std::nullopt,
@@ -257,7 +258,7 @@ void Scheduler::report() {
   explainer_.explain(reservations, schedule);
   for (const Reservation& each : reservations)
     schedule.reservedPools.push_back(
-        {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
+        {each.holder().job->key, each.holder().queue, each.holder().queuePosition.priority, each.pool()});
   schedule.limitHolds = limitHolds;
   if (reservations.empty() && limitHolds.empty()) in_.request.reservedSince.reset();
   in_.wakeAt(in_.preemption.gangs().wakeAt());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/order/rank_facts.h"
+#include "core/order/queue_position_facts.h"
 #include "core/order/run_facts.h"
 #include "core/place/fragmentation.h"
 #include "model/job.h"
@@ -26,7 +26,7 @@ class JobNotes {
 
   // What every cycle needs of a pending job.
   struct PendingFacts {
-    RankFacts standing = {};
+    QueuePositionFacts queuePositionFacts = {};
     int priority = 0;
     std::size_t queue = 0;  // QueueTree::Index
     // Since when the job has held a reservation.

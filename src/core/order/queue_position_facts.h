@@ -9,9 +9,9 @@
 
 namespace trainyard::core {
 
-// The job's own facts that decide its rank in the queue while it is pending. The clock and other jobs also
-// count. The facts stay valid until the job changes.
-struct RankFacts {
+// The job's own facts that decide its position in the queue while it is pending. The clock and other jobs
+// also count. The facts stay valid until the job changes.
+struct QueuePositionFacts {
   base::WallTime submitted{};
   std::int64_t gpus = 0;
   std::chrono::seconds ran{0};
@@ -20,6 +20,7 @@ struct RankFacts {
 };
 
 // `job` must not be placed.
-[[nodiscard]] RankFacts rankFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+[[nodiscard]] QueuePositionFacts queuePositionFactsOf(const model::Job& job, base::WallTime now,
+                                                      RunTimeModel& runs);
 
 }  // namespace trainyard::core
