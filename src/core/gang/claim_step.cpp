@@ -41,7 +41,7 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
 }
 
 // Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
-// that are gone or not there yet. (Lost: their pods only. A gang that was suspended, or that restarted,
+// that are gone or not there yet. (Rejected: their pods only. A gang that was suspended, or that restarted,
 // just when it was to be preempted defeated the claim.)
 void addAssignments(const Proposal& claim, const GangContext& context, LeavingCapacity& leaving) {
   std::set<const Job*> gangs;

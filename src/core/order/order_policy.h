@@ -70,7 +70,7 @@ struct QueuePosition {
 // to take less even with the cost of the stop. (For two jobs on the same GPUs, the shorter one first gives a
 // smaller sum of end times: the exchange argument of Smith, 1956, with a set-up time for the job that
 // continues later.) Learnt values are accurate only to a factor of three, so two of them must differ by more.
-// (Lost: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
+// (Rejected: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
 // stops.) Never between equals, and never under kFifo.
 [[nodiscard]] bool worthPreempting(const QueuePosition& waiting, const QueuePosition& running);
 

@@ -27,7 +27,7 @@ struct PriorCosts {
 // exchange of a step if the fit before hides it behind the computation, until that no longer changes. Add
 // weak equations, which decide only what measurements leave open: the prior's figures; without them an
 // exchange between nodes as long as a step's computation; between GPUs of one node a tenth of the
-// exchange; no time per hop. (Lost: none but the tenth. If all measured steps cross nodes, fixed
+// exchange; no time per hop. (Rejected: none but the tenth. If all measured steps cross nodes, fixed
 // computation and exchange look alike.) The overlap with the least error wins; between about equal ones,
 // 0.3.
 //

@@ -37,7 +37,7 @@ ClaimAnswer Preemption::claim(const Preemptor& preemptor, std::size_t widest) {
   const ClusterCapacity& capacity = in_.tree.capacity();
   if (!capacity.hasNodesWithoutGpus() || !mayNeedGpuNodes(capacity, *preemptor.job)) return answer;
   // Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there.
-  // (Lost: this search alone. It takes what the gang would not need with those members on nodes without
+  // (Rejected: this search alone. It takes what the gang would not need with those members on nodes without
   // GPUs.)
   Preemptor onGpuNodes = preemptor;
   onGpuNodes.wanted = demandOnGpuNodes(capacity, *preemptor.job, preemptor.demand);

@@ -9,15 +9,15 @@ namespace trainyard::core {
 // Weighted dominant share of a queue (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011, section 4.1,
 // without what is within the guarantee): the largest, over the dimensions that count
 // (QuotaDimensions::counts), of usage above what the guarantee covers / the cluster's capacity / weight.
-// (Lost: all resources always. With guarantees of GPUs alone every queue would borrow cpu from its first job
-// on.)
+// (Rejected: all resources always. With guarantees of GPUs alone every queue would borrow cpu from its first
+// job on.)
 //
 // A queue with both jobs and children competes with the children as one of them, with weight 1.
 inline constexpr std::int64_t kShareUnit = 1'000'000'000'000;  // shares are multiples of 1 / kShareUnit
 
-// The queue's share with this much more (or less). Of types of GPUs only the wanted ones count. (Lost: all
-// types. If the wanted type is not the dominant share of either queue, each would for ever reclaim what the
-// other has just taken.)
+// The queue's share with this much more (or less). Of types of GPUs only the wanted ones count. (Rejected:
+// all types. If the wanted type is not the dominant share of either queue, each would for ever reclaim what
+// the other has just taken.)
 [[nodiscard]] std::int64_t shareWith(const QueueTree& tree, QueueTree::Index queue, const Amounts& more);
 [[nodiscard]] std::int64_t shareWithout(const QueueTree& tree, QueueTree::Index queue, const Amounts& less,
                                         const Amounts& wanted);

@@ -37,9 +37,9 @@ void ReservationBook::beginTurn(const PendingJob& pendingJob) {
   std::erase_if(upcomingHolders_, [&](const UpcomingHolder& each) { return each.pendingJob == &pendingJob; });
 }
 
-// One period for all reservations. (Lost: a period for each holder, or for each pool. Two of them keep the
-// capacity of a gang that needs both for ever, in turn. Lost: periods by the clock alone. Whether a gang
-// keeps its capacity in the first minutes then depends on the time of day.)
+// One period for all reservations. (Rejected: a period for each holder, or for each pool. Two of them keep
+// the capacity of a gang that needs both for ever, in turn. Rejected: periods by the clock alone. Whether a
+// gang keeps its capacity in the first minutes then depends on the time of day.)
 void ReservationBook::noteReservedSince(const std::vector<PendingJob>& pendingJobs) {
   base::WallTime since = in_.request.reservedSince.value_or(in_.snapshot.now);
   for (const PendingJob& each : pendingJobs) {
@@ -133,7 +133,7 @@ std::optional<base::WallTime> ReservationBook::preemptibleByFrom(const Preemptor
   return from ? std::min(*from, *always) : always;
 }
 
-// Returns true if an earlier job of the same namespace has a reservation on the same pool. (Lost: of any
+// Returns true if an earlier job of the same namespace has a reservation on the same pool. (Rejected: of any
 // namespace. A tenant's stream of jobs that state a second is always ahead, and a job that can never start
 // stays so. The gangs of other tenants then had no reservation at all.)
 bool ReservationBook::isReservedByAnother(const PendingJob& pendingJob) const {
@@ -205,7 +205,7 @@ ReservationBook::Judgement ReservationBook::judge(const PendingJob& pendingJob,
 
 // A gang with a shorter expected run is served before the holder of a reservation in its queue. So no
 // reservation is in its way yet. The holder may preempt it minRuntime after that run should have ended.
-// (Lost: no condition. A job that states one second and never ends then keeps a pending gang of its queue
+// (Rejected: no condition. A job that states one second and never ends then keeps a pending gang of its queue
 // from its capacity for ever.)
 ReservationBook::Conditions ReservationBook::conditionsForUpcomingHolders(
     const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments) {
@@ -231,9 +231,9 @@ ReservationBook::Conditions ReservationBook::conditionsForUpcomingHolders(
 }
 
 // Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which
-// on the holder may have it; members that an elastic gang would give to the holder as well, now. (Lost: all
-// but gangs of lower priority in the holder's queue are handed over. A tenant then rids its capacity of the
-// condition by any preemption within its own queue.)
+// on the holder may have it; members that an elastic gang would give to the holder as well, now. (Rejected:
+// all but gangs of lower priority in the holder's queue are handed over. A tenant then rids its capacity of
+// the condition by any preemption within its own queue.)
 ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& holder,
                                                                  const std::vector<Change>& preempted) {
   const Priorities priorities(in_.snapshot);
