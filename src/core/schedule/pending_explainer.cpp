@@ -112,7 +112,7 @@ Pending PendingExplainer::classified(const PendingJob& pendingJob, const GangSha
   return in_.report.classify(pendingJob, *failureOf(pendingJob, shape));
 }
 
-// "one rack", "any place".
+// "one rack", "any nodes".
 std::string PendingExplainer::levelText(std::size_t level) const {
   return level == 0 ? "any nodes" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
 }
