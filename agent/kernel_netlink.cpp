@@ -1,5 +1,5 @@
 // The only file that uses libnl. A library needs no process for each change and returns errors as values.
-// (Lost: the tc program, as TensorLights calls it.)
+// (Rejected: the tc program, as TensorLights calls it.)
 #include <net/if.h>
 #include <netlink/errno.h>
 #include <netlink/netlink.h>

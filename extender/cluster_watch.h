@@ -20,7 +20,7 @@ namespace trainyard::extender {
 // Watches nodes, pods and TrainingJobs, and builds a view of them after changes. Lives on the loop of
 // `executor`.
 //
-// Each view is built from scratch. (Lost: changing the last view in place. It is faster per event, but
+// Each view is built from scratch. (Rejected: changing the last view in place. It is faster per event, but
 // readers would need locks and a wrong increment would stay.) Changes are gathered instead. The longer a
 // build takes, the longer they are gathered, so that building never takes more than a fifth of the loop.
 class ClusterWatch {

@@ -23,7 +23,7 @@ namespace trainyard::launch {
 //  number: 8 bytes, the count of earlier messages of the sender; all numbers are big-endian
 //
 // A process without the token cannot command or forge, and no message can be replayed. The content is not
-// encrypted: a program that can read the pods' network can read commands and output. (Lost: TLS with
+// encrypted: a program that can read the pods' network can read commands and output. (Rejected: TLS with
 // certificates for each pod; and the token by itself, which a single listener could steal.)
 class Channel {
  public:

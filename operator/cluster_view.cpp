@@ -19,8 +19,12 @@ namespace {
 constexpr base::Instant::duration kMaxBlindness = std::chrono::seconds(5);
 
 kube::ClusterDecoders decoders() {
-  return {codec::decodeNode,  codec::decodePod,           codec::decodeJob,
-          codec::decodeQueue, codec::decodePriorityClass, codec::decodeNamespace};
+  return {.node = codec::decodeNode,
+          .pod = codec::decodePod,
+          .job = codec::decodeJob,
+          .queue = codec::decodeQueue,
+          .priorityClass = codec::decodePriorityClass,
+          .ns = codec::decodeNamespace};
 }
 
 }  // namespace

@@ -10,15 +10,26 @@ CycleRunner::CycleRunner(const OperatorOptions& options, Dependencies dependenci
     : options_(options),
       deps_(std::move(dependencies)),
       timer_(deps_.executor, [this] { run(); }),
-      executor_({deps_.api, deps_.executor, deps_.cluster.cache(), deps_.events, deps_.metrics,
-                 deps_.log.named("executor"), options_.schedulerName, options_.settings,
-                 options_.launcherImage, deps_.offload},
+      executor_({.api = deps_.api,
+                 .executor = deps_.executor,
+                 .cache = deps_.cluster.cache(),
+                 .events = deps_.events,
+                 .metrics = deps_.metrics,
+                 .log = deps_.log.named("executor"),
+                 .schedulerName = options_.schedulerName,
+                 .settings = options_.settings,
+                 .launcherImage = options_.launcherImage,
+                 .offload = deps_.offload},
                 [this] { settled(); }),
-      queueStatus_({deps_.api, deps_.executor, deps_.cluster.cache(), deps_.metrics,
-                    deps_.log.named("queues"), [this] { request(); },
-                    [this](const model::Queue& queue, const model::Condition& ready) {
-                      deps_.events.recordReady(queue, ready);
-                    }}) {}
+      queueStatus_(
+          {.api = deps_.api,
+           .executor = deps_.executor,
+           .cache = deps_.cluster.cache(),
+           .metrics = deps_.metrics,
+           .log = deps_.log.named("queues"),
+           .overtaken = [this] { request(); },
+           .changed = [this](const model::Queue& queue,
+                             const model::Condition& ready) { deps_.events.recordReady(queue, ready); }}) {}
 
 // The expressions of failure rules were already compiled once, when the policy file was read.
 void CycleRunner::takePolicy() {

@@ -7,11 +7,25 @@ namespace trainyard::operator_ {
 LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependencies)
     : options_(options),
       deps_(std::move(dependencies)),
-      runTimes_({.ns = options_.leaseNamespace},
-                {deps_.api, deps_.executor, deps_.cache, deps_.log.named("run-times"), deps_.findings}),
-      progress_({deps_.api, deps_.executor, deps_.cache, deps_.metrics, deps_.leading, deps_.findings}),
-      nodes_({deps_.api, deps_.executor, deps_.cache, deps_.events, deps_.registry, deps_.log.named("nodes"),
-              deps_.leading, [this] { return deps_.rng.split(); }}) {
+      runTimes_({.ns = options_.leaseNamespace}, {.api = deps_.api,
+                                                  .executor = deps_.executor,
+                                                  .cache = deps_.cache,
+                                                  .log = deps_.log.named("run-times"),
+                                                  .changed = deps_.findings}),
+      progress_({.api = deps_.api,
+                 .executor = deps_.executor,
+                 .cache = deps_.cache,
+                 .metrics = deps_.metrics,
+                 .leading = deps_.leading,
+                 .findings = deps_.findings}),
+      nodes_({.api = deps_.api,
+              .executor = deps_.executor,
+              .cache = deps_.cache,
+              .events = deps_.events,
+              .metrics = deps_.registry,
+              .log = deps_.log.named("nodes"),
+              .leading = deps_.leading,
+              .rng = [this] { return deps_.rng.split(); }}) {
   takePolicy();
 }
 

@@ -78,8 +78,13 @@ class Process {
                         .certificates = options_.certificates,
                         .policy = policy_ ? policy_->policy() : model::Policy(),
                         .provisioning = policy_ ? policy_->file().provisioning : model::ProvisioningPolicy()},
-        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, monitoring_.registry(),
-                               rng.split(), log_, worker_->offload()});
+        Operator::Dependencies{.api = connection_->api(),
+                               .leaseApi = connection_->leaseApi(),
+                               .executor = loop_,
+                               .metrics = monitoring_.registry(),
+                               .rng = rng.split(),
+                               .log = log_,
+                               .offload = worker_->offload()});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;

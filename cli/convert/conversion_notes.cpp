@@ -23,12 +23,12 @@ void ConversionNotes::noteUnknown(const Json& object, const std::string& path, c
   if (!object.is_object()) return;
   for (const auto& [key, value] : object.items()) {
     const std::string inner = fmt::format("{}.{}", path, key);
-    const std::string said = fmt::format("{}.{}", shown, key);
+    const std::string origin = fmt::format("{}.{}", shown, key);
     if (value.is_null()) continue;
     if (!facts_.knows(inner))
-      lost(fmt::format("{}: not carried over", said));
+      lost(fmt::format("{}: not carried over", origin));
     else if (!facts_.hasRow(inner) && !facts_.knows(inner + ".*"))  // callers handle each of several
-      noteUnknown(value, inner, said);
+      noteUnknown(value, inner, origin);
   }
 }
 

@@ -83,14 +83,15 @@ bool JobDraft::mentions(const std::string& pattern) const {
   return found;
 }
 
-void JobDraft::takeQueue(const Json& queue, const std::string& said) {
+void JobDraft::takeQueue(const Json& queue, const std::string& origin) {
   const std::string name = textOf(queue);
   const Json other = get(spec_, "queue");
   if (name.empty() || queue == other) return;
   if (!other.is_null())
-    return notes_.lost(fmt::format("{}: {}: not carried over; spec.queue is {}", said, name, textOf(other)));
+    return notes_.lost(
+        fmt::format("{}: {}: not carried over; spec.queue is {}", origin, name, textOf(other)));
   spec_["queue"] = queue;
-  notes_.kept(fmt::format("{}: {} became spec.queue: a Queue of that name has to exist", said, name));
+  notes_.kept(fmt::format("{}: {} became spec.queue: a Queue of that name has to exist", origin, name));
 }
 
 void JobDraft::addSuspend(const Json& suspend, const char* path) {

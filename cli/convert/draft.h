@@ -44,8 +44,8 @@ class JobDraft {
   void addMetadata(const char* part, const Json& more) { mergeInto(job_["metadata"][part], more); }
   // Sets spec()[section][key]: in `run`, `gang` and so on.
   void set(const char* section, const char* key, Json value) { spec_[section][key] = std::move(value); }
-  // Sets spec.queue, unless it is set already; an empty queue is ignored. `said` names the field in notes.
-  void takeQueue(const Json& queue, const std::string& said);
+  // Sets spec.queue, unless it is set already; an empty queue is ignored. `origin` names the field in notes.
+  void takeQueue(const Json& queue, const std::string& origin);
   // Kueue suspends pending jobs; without Kueue such a job would stay suspended.
   void addSuspend(const Json& suspend, const char* path);
   // Adds an object that the job needs.

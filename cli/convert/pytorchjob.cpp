@@ -317,8 +317,8 @@ class PyTorchJob {
   [[nodiscard]] bool hasMaster() const { return draft_.roles().find("master") != nullptr; }
 
   [[nodiscard]] std::string processes() const {
-    const std::string said = valueText(get(spec_, "nprocPerNode"));
-    return said.empty() ? valueText(get(elastic_, "nProcPerNode")) : said;
+    const std::string text = valueText(get(spec_, "nprocPerNode"));
+    return text.empty() ? valueText(get(elastic_, "nProcPerNode")) : text;
   }
 
   void setEverywhere(const std::string& name, const std::string& value) {

@@ -23,20 +23,20 @@ bool isOwnFact(const std::string& key, const JobDraft& draft) {
 }
 
 // A gang is preempted as a whole: if its pods differ, spec.preemptible is false.
-void takePreemptable(const std::string& value, const std::string& said, JobDraft& draft) {
+void takePreemptable(const std::string& value, const std::string& origin, JobDraft& draft) {
   const bool stops = value == "true";
   const Json other = get(draft.spec(), "preemptible");
   if (!other.is_null() && other != stops)
     draft.notes().changed(
-        fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members", said,
+        fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members", origin,
                     value, stops ? "false" : "true"));
   draft.spec()["preemptible"] = stops && (other.is_null() || other == true);
-  draft.notes().kept(fmt::format("{}: {}: spec.preemptible", said, value));
+  draft.notes().kept(fmt::format("{}: {}: spec.preemptible", origin, value));
 }
 
 }  // namespace
 
-void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft) {
+void takeSchedulerMarks(Json& metadata, const std::string& origin, JobDraft& draft) {
   for (const char* part : {"labels", "annotations"}) {
     if (!get(metadata, part).is_object()) continue;
     std::vector<std::pair<std::string, Json>> marks;
@@ -45,7 +45,7 @@ void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft
     }
     for (const auto& [key, value] : marks) {
       metadata[part].erase(key);
-      const std::string what = fmt::format("{}: {} {}", said, part, key);
+      const std::string what = fmt::format("{}: {} {}", origin, part, key);
       if (key == "scheduling.volcano.sh/queue-name") {
         draft.takeQueue(value, what);
       } else if (key == "volcano.sh/preemptable") {

@@ -112,13 +112,13 @@ void TemplateCleaner::cleanTop(RoleDraft& role) {
     if (key != "labels" && key != "annotations") extra.push_back(key);
   }
   for (const std::string& key : extra) {
-    const bool said = !get(meta, key.c_str()).is_null();
+    const bool isSet = !get(meta, key.c_str()).is_null();
     meta.erase(key);
     if (key == "finalizers")
       notes_.lost(fmt::format(
           "role {}: template.metadata.finalizers: not carried over; an ended pod must not keep its node",
           role.name));
-    else if (said && key != "creationTimestamp")
+    else if (isSet && key != "creationTimestamp")
       notes_.kept(fmt::format("role {}: template.metadata.{}: left out, members are named by the operator",
                               role.name, key));
   }
@@ -170,16 +170,16 @@ void TemplateCleaner::takeKueue(RoleDraft& role) {
     for (const auto& [key, value] : found) {
       all.erase(key);
       const std::string name = key.substr(kKueuePrefix.size());
-      const std::string said = fmt::format("role {}: {} {} of the template", role.name, part, key);
+      const std::string origin = fmt::format("role {}: {} {} of the template", role.name, part, key);
       if (name == "queue-name") {
         if (get(draft_.spec(), "queue").is_null()) draft_.spec()["queue"] = value;
-        notes_.kept(said + ": left out, spec.queue counts");
+        notes_.kept(origin + ": left out, spec.queue counts");
       } else if (name == "podset-required-topology") {
-        require(value, said);
+        require(value, origin);
       } else if (name == "podset-preferred-topology") {
-        notes_.kept(said + ": left out, the closest nodes are chosen anyway");
+        notes_.kept(origin + ": left out, the closest nodes are chosen anyway");
       } else {
-        notes_.lost(said + ": not carried over");
+        notes_.lost(origin + ": not carried over");
       }
     }
   }
@@ -270,15 +270,16 @@ bool TemplateCleaner::selectsAll(const Json& selector) const {
   });
 }
 
-void TemplateCleaner::require(const std::string& topologyKey, const std::string& said) {
+void TemplateCleaner::require(const std::string& topologyKey, const std::string& origin) {
   const auto level = levelOf(topologyKey);
   if (!level)
-    return notes_.lost(fmt::format("{}: name the level of {} in spec.locality.required", said, topologyKey));
+    return notes_.lost(
+        fmt::format("{}: name the level of {} in spec.locality.required", origin, topologyKey));
   const Json other = get(draft_.spec(), "locality", "required");
   if (!other.is_null() && other != level->name)
-    return notes_.lost(fmt::format("{}: spec.locality.required is {} already", said, textOf(other)));
+    return notes_.lost(fmt::format("{}: spec.locality.required is {} already", origin, textOf(other)));
   draft_.set("locality", "required", level->name);
-  notes_.kept(fmt::format("{} became spec.locality.required: {}{}", said, level->name,
+  notes_.kept(fmt::format("{} became spec.locality.required: {}{}", origin, level->name,
                           level->usual ? "" : ", which the cluster's topology has to have"));
 }
 

@@ -33,7 +33,7 @@ class TemplateCleaner {
   void mapFieldRefs(RoleDraft& role, Json& value);
   void takeAffinity(RoleDraft& role);
   [[nodiscard]] bool selectsAll(const Json& selector) const;
-  void require(const std::string& topologyKey, const std::string& said);
+  void require(const std::string& topologyKey, const std::string& origin);
 
   JobDraft& draft_;
   ConversionNotes& notes_;

@@ -107,9 +107,9 @@ class VolcanoJob {
   }
 
   void addMinimum() {
-    const Json said = get(spec_, "minAvailable");
-    if (hasMinimum() && !said.is_number_integer()) return draft_.set("gang", "minAvailable", said);
-    const std::int64_t minimum = hasMinimum() ? said.get<std::int64_t>() : minimumOfTasks_;
+    const Json given = get(spec_, "minAvailable");
+    if (hasMinimum() && !given.is_number_integer()) return draft_.set("gang", "minAvailable", given);
+    const std::int64_t minimum = hasMinimum() ? given.get<std::int64_t>() : minimumOfTasks_;
     if (minimum >= draft_.roles().members()) return;
     draft_.set("gang", "minAvailable", minimum);
     notes_.changed(fmt::format(

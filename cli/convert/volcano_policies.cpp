@@ -71,9 +71,9 @@ void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
   writeFailure(spec, framework);
 }
 
-void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& said) {
+void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& origin) {
   const std::string action = textOf(get(policy, "action"));
-  const std::string what = fmt::format("{} {} → {}", said, describe(policy), action);
+  const std::string what = fmt::format("{} {} → {}", origin, describe(policy), action);
   const std::vector<std::string> events = eventsOf(policy);
   const bool applies =
       codeOf(policy) || std::any_of(events.begin(), events.end(), [](const std::string& each) {
@@ -98,12 +98,12 @@ void VolcanoPolicies::apply(const Json& policy, const std::string& role, const s
   for (const auto& [key, value] : policy.items()) {
     static const std::set<std::string> kKnown{"event", "events", "exitCode", "action", "timeout"};
     if (kKnown.count(key) == 0 && !value.is_null())
-      notes_.lost(fmt::format("{}.{}: not carried over", said, key));
+      notes_.lost(fmt::format("{}.{}: not carried over", origin, key));
   }
 }
 
 void VolcanoPolicies::onFailure(const std::string& action, const std::string& role, std::optional<int> code,
-                                const std::string& said) {
+                                const std::string& origin) {
   OnFailure what = OnFailure::kRestart;
   if (action == "RestartJob") {
     wholeJob_ = true;
@@ -112,9 +112,9 @@ void VolcanoPolicies::onFailure(const std::string& action, const std::string& ro
   } else if (action == "AbortJob" || action == "TerminateJob") {
     what = OnFailure::kEnd;
     if (action == "AbortJob")
-      notes_.changed(fmt::format("{}: the job ends as Failed; Volcano's may be resumed", said));
+      notes_.changed(fmt::format("{}: the job ends as Failed; Volcano's may be resumed", origin));
   } else {
-    return notes_.lost(fmt::format("{}: not carried over; see spec.failure", said));
+    return notes_.lost(fmt::format("{}: not carried over; see spec.failure", origin));
   }
   if (code)
     draft_.failures().exitCode(*code, what, listed(role));
@@ -124,20 +124,20 @@ void VolcanoPolicies::onFailure(const std::string& action, const std::string& ro
 
 // The gang restarts when a member is lost, and the loss is not counted as a failure.
 void VolcanoPolicies::onEviction(const std::string& action, const std::string& role,
-                                 const std::string& said) {
+                                 const std::string& origin) {
   if (action == "RestartJob" || action == "ResumeJob") return;
   if (action == "RestartTask" || action == "RestartPod")
-    return notes_.changed(fmt::format("{}: the whole gang starts again", said));
+    return notes_.changed(fmt::format("{}: the whole gang starts again", origin));
   if (action != "AbortJob" && action != "TerminateJob")
-    return notes_.lost(fmt::format("{}: not carried over; the gang starts again", said));
+    return notes_.lost(fmt::format("{}: not carried over; the gang starts again", origin));
   draft_.failures().disruption(listed(role));
   notes_.changed(
-      fmt::format("{}: an evicted pod ends the job (spec.failure.rules); a lost node restarts it", said));
+      fmt::format("{}: an evicted pod ends the job (spec.failure.rules); a lost node restarts it", origin));
 }
 
 void VolcanoPolicies::onCompletion(const std::string& action, const std::string& role,
-                                   const std::string& said) {
-  if (action != "CompleteJob") return notes_.lost(fmt::format("{}: not carried over", said));
+                                   const std::string& origin) {
+  if (action != "CompleteJob") return notes_.lost(fmt::format("{}: not carried over", origin));
   completing_.insert(role);
 }
 

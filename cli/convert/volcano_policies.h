@@ -23,11 +23,11 @@ class VolcanoPolicies {
 
  private:
   enum class Subject { kFailure, kEviction, kCompletion, kOther };
-  void apply(const Json& policy, const std::string& role, const std::string& said);
+  void apply(const Json& policy, const std::string& role, const std::string& origin);
   void onFailure(const std::string& action, const std::string& role, std::optional<int> code,
-                 const std::string& said);
-  void onEviction(const std::string& action, const std::string& role, const std::string& said);
-  void onCompletion(const std::string& action, const std::string& role, const std::string& said);
+                 const std::string& origin);
+  void onEviction(const std::string& action, const std::string& role, const std::string& origin);
+  void onCompletion(const std::string& action, const std::string& role, const std::string& origin);
   void writeSuccess(const Json& spec, const std::string& framework);
   void writeFailure(const Json& spec, const std::string& framework);
   void writeLimit(const Json& maxRetry, bool restarts, bool inPlace);

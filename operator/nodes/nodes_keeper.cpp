@@ -30,7 +30,11 @@ bool isTransient(ErrorCode code) {
 
 NodesKeeper::NodesKeeper(Dependencies dependencies)
     : deps_(std::move(dependencies)),
-      requests_({deps_.api, deps_.executor, deps_.log, deps_.rng, [this] { lookSoon(); }}),
+      requests_({.api = deps_.api,
+                 .executor = deps_.executor,
+                 .log = deps_.log,
+                 .rng = deps_.rng,
+                 .changed = [this] { lookSoon(); }}),
       placeholders_(deps_.api, deps_.executor, deps_.cache),
       metrics_(deps_.metrics),
       condition_(deps_.api, deps_.executor, deps_.cache, deps_.events, metrics_),

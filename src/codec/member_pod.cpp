@@ -246,16 +246,16 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   const bool refers =
       overSsh || std::any_of(context.environment.begin(), context.environment.end(),
                              [](const model::Variable& each) { return !each.fileKey.empty(); });
-  Pod pod{job,
-          role,
-          index,
-          model::podName(job.key.name, role.name, index),
-          context,
-          overSsh,
-          refers ? frameworkFilesName(job) : std::string(),
-          hasElasticParts(job.spec),
-          usesLauncher(job.spec),
-          context.environment};
+  Pod pod{.job = job,
+          .role = role,
+          .index = index,
+          .name = model::podName(job.key.name, role.name, index),
+          .context = context,
+          .overSsh = overSsh,
+          .filesName = refers ? frameworkFilesName(job) : std::string(),
+          .elastic = hasElasticParts(job.spec),
+          .launched = usesLauncher(job.spec),
+          .environment = context.environment};
   if (pod.launched) {
     const auto complaint =
         launchComplaint(firstContainer(document->root().find("spec")), context.launcherImage);

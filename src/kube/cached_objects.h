@@ -99,7 +99,7 @@ class CachedObjects {
   }
 
   // Returns a list that no snapshot shares: the first change after a snapshot copies it, later ones do not.
-  // (Lost: the list's reference count, which another thread may be changing.)
+  // (Rejected: the list's reference count, which another thread may be changing.)
   Items& ownItems() {
     if (std::exchange(handedOut_, false)) list_ = model::SharedList<T>(list_.items());
     return list_.edit();

@@ -200,7 +200,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   // A candidate that only watches the record reads it three times per period, to take a released Lease soon.
-  // (Lost: a watch. It would report the release at once, but is one more stream with a liveness check.)
+  // (Rejected: a watch. It would report the release at once, but is one more stream with a liveness check.)
   void lookAgain() { attemptAgain(options_.retryPeriod / 3); }
 
   void attemptAgain(base::Instant::duration delay) {

@@ -15,7 +15,7 @@
 
 // cpprestsdk makes a TLS context for every connection, which reads the system's whole CA bundle (50 ms and
 // more); TlsMaterial then discards it. This definition overrides libssl's for every library of the process,
-// so nothing is read. (Lost: an empty file named by SSL_CERT_FILE. Child processes, such as credential
+// so nothing is read. (Rejected: an empty file named by SSL_CERT_FILE. Child processes, such as credential
 // plugins of a kubeconfig, would inherit it and trust no CA.) If the definition is ever not effective,
 // connections are only slower.
 extern "C" __attribute__((visibility("default"), used)) int SSL_CTX_set_default_verify_paths(SSL_CTX*) {

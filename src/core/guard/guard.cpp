@@ -34,7 +34,7 @@ FilterDecision refuseAll(std::span<const std::string_view> names, GuardReason re
   return decision;
 }
 
-FilterDecision filterMember(const Membership& member, const Pod& pod,
+FilterDecision filterMember(const PodStanding& member, const Pod& pod,
                             std::span<const std::string_view> names) {
   FilterDecision decision =
       refuseAll(names, GuardReason::kNotItsPlace,
@@ -118,14 +118,14 @@ FilterDecision acceptAll(std::span<const std::string_view> names) {
 
 // Returns true if the pod only claims to be a member: it never was one, and the operator does not delete it.
 // A pod of a former record is the operator's to delete, not kube-scheduler's.
-bool onlyClaimsMembership(const Membership& member, const Pod& pod) {
+bool onlyClaimsMembership(const PodStanding& member, const Pod& pod) {
   if (member.job == nullptr) return false;
   if (model::managedByOther(*member.job)) return true;
   if (member.standing == Standing::kUnknown) return !namedAsMember(pod, *member.job);
   return member.standing == Standing::kNotRecorded && !wasMember(pod, *member.job);
 }
 
-std::string describeUnknown(const Pod& pod, const Membership& member) {
+std::string describeUnknown(const Pod& pod, const PodStanding& member) {
   if (member.job == nullptr) {
     return fmt::format("trainyard: the TrainingJob that controls {} (uid {}) is not known yet", pod.key,
                        pod.controllerUid);
@@ -152,7 +152,7 @@ std::string_view toString(GuardReason reason) {
 
 base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, const Pod& pod,
                                     std::span<const std::string_view> names) {
-  const Membership member = membershipOf(view, pod);
+  const PodStanding member = podStandingOf(view, pod);
   switch (member.standing) {
     case Standing::kUnknown: return base::fail(base::ErrorCode::kUnavailable, describeUnknown(pod, member));
     case Standing::kNotRecorded:
@@ -176,7 +176,7 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
 std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod& pod,
                             std::span<const std::string_view> names) {
   std::vector<int> scores(names.size(), 0);
-  const Membership member = membershipOf(view, pod);
+  const PodStanding member = podStandingOf(view, pod);
   if (member.standing == Standing::kMember) {
     std::transform(names.begin(), names.end(), scores.begin(),
                    [&](std::string_view name) { return name == member.node->str() ? kMaxScore : 0; });
@@ -197,7 +197,7 @@ std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod
 std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
                              std::span<const PreemptionCandidate> candidates) {
   std::vector<bool> allowed(candidates.size(), false);
-  if (membershipOf(view, pod).standing != Standing::kForeign) return allowed;
+  if (podStandingOf(view, pod).standing != Standing::kForeign) return allowed;
 
   // Preemption is rare, so the view has no index of pods by uid: one pass over the pods finds all victims.
   std::unordered_map<std::string_view, bool> evictable;
@@ -207,7 +207,7 @@ std::vector<bool> mayPreempt(const GuardView& view, const Pod& pod,
   for (const auto& each : view.snapshot().pods) {
     const auto at = evictable.find(each->uid.str());
     if (at == evictable.end()) continue;
-    const Membership member = membershipOf(view, *each);
+    const PodStanding member = podStandingOf(view, *each);
     at->second = member.standing == Standing::kForeign || onlyClaimsMembership(member, *each);
   }
   std::transform(candidates.begin(), candidates.end(), allowed.begin(), [&](const PreemptionCandidate& each) {

@@ -33,7 +33,7 @@ const NodeName* placedNode(const model::Job& job, const model::Placed& placed, c
 }
 
 // An assigned node counts as long as in the Ledger: afterwards another gang may be placed there.
-Membership inRecord(const model::Job& job, const Pod& pod) {
+PodStanding inRecord(const model::Job& job, const Pod& pod) {
   const model::GangRecord& gang = job.status.gang;
   const std::int64_t epoch = pod.member->epoch;
   const bool over = job.deleting || job.finished();
@@ -60,7 +60,7 @@ Membership inRecord(const model::Job& job, const Pod& pod) {
 
 }  // namespace
 
-Membership membershipOf(const GuardView& view, const model::Pod& pod) {
+PodStanding podStandingOf(const GuardView& view, const model::Pod& pod) {
   if (pod.controllerKind != model::names::kTrainingJobKind) return {};
   const model::Job* job = view.findJob(pod.controllerUid);
   if (job == nullptr) return {Standing::kUnknown, nullptr, nullptr};

@@ -14,11 +14,11 @@ enum class Standing {
   kAborting,
 };
 
-struct Membership {
+struct PodStanding {
   Standing standing = Standing::kForeign;
   const model::Job* job = nullptr;
   const model::NodeName* node = nullptr;  // for kMember
 };
-[[nodiscard]] Membership membershipOf(const GuardView& view, const model::Pod& pod);
+[[nodiscard]] PodStanding podStandingOf(const GuardView& view, const model::Pod& pod);
 
 }  // namespace trainyard::core

@@ -81,7 +81,8 @@ class Ledger {
     return holdings_.hostsSpreadGang(node, asking);
   }
 
-  // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in holdings().
+  // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in
+  // forEachHolding().
   void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr) {
     holdings_.take(node, requests, count, by);
   }

@@ -51,7 +51,8 @@ Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string
                     });
   for (std::size_t i = 0; i < named; ++i) {
     const auto& [job, share] = jobs[i];
-    blockers.jobs.push_back({job->key, job->uid, share.amount, share.gpus, share.nodes});
+    blockers.jobs.push_back(
+        {.key = job->key, .uid = job->uid, .amount = share.amount, .gpus = share.gpus, .nodes = share.nodes});
   }
   blockers.moreJobs = static_cast<std::int64_t>(jobs.size() - named);
   return blockers;

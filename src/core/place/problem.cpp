@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/node_refusals.h"
 #include "model/gpu_resources.h"
 #include "model/names.h"

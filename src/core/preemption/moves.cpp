@@ -73,7 +73,7 @@ class Search {
     if (each.priority > preemptor_.priority) return false;
     const auto& node = in_.queues.node(each.queue);
     if (each.queue == preemptor_.queue) return !forbidsPreemptionWithin(node);
-    // As for fair share: each move by another queue protects the gang for twice as long. (Lost: for
+    // As for fair share: each move by another queue protects the gang for twice as long. (Rejected: for
     // minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
     if (!each.isUnprotected) return false;
     const QueueTree::Index branch = in_.queues.branches(preemptor_.queue, each.queue).b;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/ledger/what_if.h"
 #include "core/timeline/earliest_fit.h"
 #include "model/one_per_node.h"

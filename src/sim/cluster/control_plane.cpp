@@ -13,18 +13,23 @@ ControlPlane::ControlPlane(ClusterContext& context, ApiServer& server, ClusterCl
     extender_ = std::make_unique<GuardExtender>(api, context.loop, context.rng.split(), context.log);
     extender_->start();
   }
-  scheduler_ = std::make_unique<Scheduler>(
-      context.options.scheduler,
-      Scheduler::Dependencies{client("scheduler").api, context.loop, context.rng.split(),
-                              context.log.named("scheduler"), extender_.get()});
+  scheduler_ = std::make_unique<Scheduler>(context.options.scheduler,
+                                           Scheduler::Dependencies{.api = client("scheduler").api,
+                                                                   .executor = context.loop,
+                                                                   .rng = context.rng.split(),
+                                                                   .log = context.log.named("scheduler"),
+                                                                   .extender = extender_.get()});
   kubelets_ = std::make_unique<Kubelets>(
       context.options.kubelet, Kubelets::Dependencies{client("kubelet").api, context.loop,
                                                       context.rng.split(), context.log.named("kubelet")});
   nodeLifecycle_ = std::make_unique<NodeLifecycle>(
-      context.options.nodeLifecycle,
-      NodeLifecycle::Dependencies{client("node-lifecycle").api, context.loop, context.rng.split(),
-                                  context.log.named("node-lifecycle"),
-                                  [this](const model::NodeName& node) { return kubelets_->isUp(node); }});
+      context.options.nodeLifecycle, NodeLifecycle::Dependencies{.api = client("node-lifecycle").api,
+                                                                 .executor = context.loop,
+                                                                 .rng = context.rng.split(),
+                                                                 .log = context.log.named("node-lifecycle"),
+                                                                 .isUp = [this](const model::NodeName& node) {
+                                                                   return kubelets_->isUp(node);
+                                                                 }});
   scheduler_->start();
   kubelets_->start();
   nodeLifecycle_->start();

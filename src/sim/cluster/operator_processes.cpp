@@ -36,8 +36,12 @@ int OperatorProcesses::start() {
                                  .settings = context_.options.settings,
                                  .policy = context_.options.policy,
                                  .provisioning = context_.options.provisioning},
-      operator_::Operator::Dependencies{process->client->api, process->client->leaseApi, process->executor,
-                                        process->metrics, context_.rng.split(), context_.log.named(name)});
+      operator_::Operator::Dependencies{.api = process->client->api,
+                                        .leaseApi = process->client->leaseApi,
+                                        .executor = process->executor,
+                                        .metrics = process->metrics,
+                                        .rng = context_.rng.split(),
+                                        .log = context_.log.named(name)});
   process->client->api.guardWrites([instance = process->instance.get()] { return instance->leading(); });
   // A process that loses the lease ends; its Deployment restarts it.
   process->instance->onLeadershipLost([this, number] {

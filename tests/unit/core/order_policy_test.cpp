@@ -23,11 +23,12 @@ OrderView view(const model::ObjectKey& key, int submitted, std::int64_t gpus = 1
 }
 
 std::string order(const std::vector<OrderView>& jobs, Ordering ordering) {
-  std::vector<Rank> ranks;
-  for (const OrderView& job : jobs) ranks.push_back(rankOf(job, {.ordering = ordering}));
-  std::sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) { return a.before(b); });
+  std::vector<QueuePosition> positions;
+  for (const OrderView& job : jobs) positions.push_back(queuePositionOf(job, {.ordering = ordering}));
+  std::sort(positions.begin(), positions.end(),
+            [](const QueuePosition& a, const QueuePosition& b) { return a.before(b); });
   std::string names;
-  for (const Rank& rank : ranks) names += rank.key->name;
+  for (const QueuePosition& each : positions) names += each.key->name;
   return names;
 }
 
@@ -64,7 +65,8 @@ TEST_CASE("Shortest remaining time counts alone or times GPUs and jobs without a
 }
 
 bool isWorth(const OrderView& waiting, const OrderView& running, Ordering ordering) {
-  return worthPreempting(rankOf(waiting, {.ordering = ordering}), rankOf(running, {.ordering = ordering}));
+  return worthPreempting(queuePositionOf(waiting, {.ordering = ordering}),
+                         queuePositionOf(running, {.ordering = ordering}));
 }
 
 TEST_CASE("A running job is preempted only for one that is shorter by more than the preemption costs") {
@@ -120,11 +122,12 @@ TEST_CASE("Without any estimate the default prefers the younger and the smaller 
   CHECK(order({view(kA, 1, 8), view(kB, 2, 1)}, Ordering::kDefault) == "ba");
 }
 
-TEST_CASE("No time and no GPUs give a finite rank") {
+TEST_CASE("No time and no GPUs give a finite position") {
   auto job = view(kA, 1, 0);
   job.remaining = seconds(0);
   for (const auto& each : model::kOrderings)
-    CHECK(rankOf(job, {.ordering = each.ordering}).expected < std::numeric_limits<double>::infinity());
+    CHECK(queuePositionOf(job, {.ordering = each.ordering}).expected <
+          std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("A kind whose jobs end soon is expected to end soon and to run on once it did not") {

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "support/builders.h"
 #include "support/placing.h"
 

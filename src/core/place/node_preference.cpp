@@ -1,4 +1,4 @@
-#include "core/place/rank.h"
+#include "core/place/node_preference.h"
 
 #include <algorithm>
 
@@ -40,12 +40,13 @@ bool holdsServers(const Ledger::Holding& holding, const model::NodeName& here) {
 
 }  // namespace
 
-std::int64_t PlaceRank::growth(const PlaceProblem::Kind& kind, std::int64_t count, std::size_t position) {
+std::int64_t NodePreference::growth(const PlaceProblem::Kind& kind, std::int64_t count,
+                                    std::size_t position) {
   if (problem_->request().mix == nullptr) return 0;
   return growth(demandOf(kind, count), position);
 }
 
-std::int64_t PlaceRank::growthByAll(std::size_t position) {
+std::int64_t NodePreference::growthByAll(std::size_t position) {
   if (problem_->request().mix == nullptr) return 0;
   TaskShape all;
   for (const PlaceProblem::Kind& kind : problem_->kinds()) {
@@ -57,7 +58,7 @@ std::int64_t PlaceRank::growthByAll(std::size_t position) {
   return growth(all, position);
 }
 
-std::int64_t PlaceRank::growth(const TaskShape& taken, std::size_t position) {
+std::int64_t NodePreference::growth(const TaskShape& taken, std::size_t position) {
   const std::int64_t* capacity = problem_->capacityAt(position);
   const std::int64_t cpu = capacity[PlaceProblem::kCpu];
   const std::int64_t memory = capacity[PlaceProblem::kMemory];
@@ -68,7 +69,7 @@ std::int64_t PlaceRank::growth(const TaskShape& taken, std::size_t position) {
       fragmentationOf(cpu, memory, gpus));
 }
 
-std::int64_t PlaceRank::fragmentationOf(std::int64_t cpu, std::int64_t memory, std::int64_t gpus) {
+std::int64_t NodePreference::fragmentationOf(std::int64_t cpu, std::int64_t memory, std::int64_t gpus) {
   if (gpus == 0) return 0;
   const auto hash = static_cast<std::uint64_t>(cpu) * 0x9E3779B97F4A7C15U ^
                     static_cast<std::uint64_t>(memory) * 0xC2B2AE3D27D4EB4FU ^
@@ -84,7 +85,7 @@ std::int64_t PlaceRank::fragmentationOf(std::int64_t cpu, std::int64_t memory, s
   return known.fragmentation;
 }
 
-bool PlaceRank::sharesNetwork(std::size_t position) {
+bool NodePreference::sharesNetwork(std::size_t position) {
   if (shares_.empty()) shares_.assign(problem_->domains().nodeCount(), Asked::kNotYet);
   Asked& known = shares_[position];
   if (known == Asked::kNotYet) {
@@ -94,7 +95,7 @@ bool PlaceRank::sharesNetwork(std::size_t position) {
   return known == Asked::kYes;
 }
 
-bool PlaceRank::hostsServers(std::size_t position) {
+bool NodePreference::hostsServers(std::size_t position) {
   if (servers_.empty()) servers_.assign(problem_->domains().nodeCount(), Asked::kNotYet);
   Asked& known = servers_[position];
   if (known == Asked::kNotYet) {

@@ -1,4 +1,4 @@
-#include "core/planner/fit.h"
+#include "core/planner/coefficient_fit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,9 +9,9 @@
 
 namespace trainyard::core {
 
-// The job's own facts that decide its rank in the queue. Other jobs also count. The facts of a pending job
+// The job's own facts that decide its position in the queue. Other jobs also count. The facts of a pending job
 // stay valid until it changes; those of a placed one change with the clock.
-struct RankFacts {
+struct QueuePositionFacts {
   base::WallTime submitted{};
   std::int64_t gpus = 0;
   std::chrono::seconds ran{0};
@@ -19,6 +19,6 @@ struct RankFacts {
   RunTimeModel::Question question = {};
 };
 
-[[nodiscard]] RankFacts rankFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+[[nodiscard]] QueuePositionFacts queuePositionFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
 
 }  // namespace trainyard::core

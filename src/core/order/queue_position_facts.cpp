@@ -1,10 +1,10 @@
-#include "core/order/rank_facts.h"
+#include "core/order/queue_position_facts.h"
 
 #include "core/order/job_times.h"
 
 namespace trainyard::core {
 
-RankFacts rankFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
+QueuePositionFacts queuePositionFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs) {
   return {.submitted = job.created,
           .gpus = runs.gpusOf(job),
           .ran = ranSoFar(job, now),

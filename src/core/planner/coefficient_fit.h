@@ -27,9 +27,9 @@ struct PriorCosts {
 // exchange of a step if the fit before hides it behind the computation, until that no longer changes. Add
 // weak equations, which decide only what measurements leave open: the prior's figures; without them an
 // exchange between nodes as long as a step's computation; between GPUs of one node a tenth of the
-// exchange; no time per hop. (Lost: none but the tenth. If all measured steps cross nodes, fixed
-// computation and exchange look alike.) The overlap with the least error wins; between about equal ones,
-// 0.3.
+// exchange; no time per hop. (Rejected: to add only the equation of GPUs of one node. If all measured steps
+// cross nodes, fixed computation and exchange look alike.) The overlap with the least error wins; between
+// about equal ones, 0.3.
 //
 // Covariance: from the equations of the last solution, with their residual noise, and 1 % at least.
 [[nodiscard]] Coefficients fitCoefficients(const std::vector<MeasuredSpread>& measured,

@@ -1,4 +1,4 @@
-#include "core/place/free_gpus.h"
+#include "core/place/cluster_fragmentation.h"
 
 #include <algorithm>
 
@@ -17,19 +17,19 @@ DeviceCapacity capacityOf(const Ledger::NodeCapacity& node) {
 
 }  // namespace
 
-FreeGpus freeGpus(const Ledger& ledger, const JobMix& mix) {
-  FreeGpus free;
+ClusterFragmentation clusterFragmentation(const Ledger& ledger, const JobMix& mix) {
+  ClusterFragmentation found;
   std::int64_t unused = 0;  // thousandths of a GPU, by the mix's weights
   for (const Ledger::NodeCapacity& node : ledger.nodes()) {
     if (node.freeGpus <= 0 || !node.node->takesPods()) continue;
-    free.gpus = base::saturatingAdd(free.gpus, node.freeGpus);
+    found.freeGpus = base::saturatingAdd(found.freeGpus, node.freeGpus);
     unused = base::saturatingAdd(unused, fragmentation(capacityOf(node), mix, FragmentMeasure::kFirstTask));
   }
   std::int64_t weights = 0;
   for (const JobMix::Entry& entry : mix.entries()) weights = base::saturatingAdd(weights, entry.weight);
-  const std::int64_t most = base::saturatingMultiply(free.gpus, weights);  // in whole GPUs
-  if (most > 0) free.fragmentedPermille = std::min<std::int64_t>(unused / most, kWholeDevice);
-  return free;
+  const std::int64_t most = base::saturatingMultiply(found.freeGpus, weights);  // in whole GPUs
+  if (most > 0) found.fragmentedPermille = std::min<std::int64_t>(unused / most, kWholeDevice);
+  return found;
 }
 
 }  // namespace trainyard::core

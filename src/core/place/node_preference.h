@@ -11,9 +11,9 @@
 namespace trainyard::core {
 
 // Ranks nodes that are otherwise equal for a gang. Part of place(); not for use elsewhere.
-class PlaceRank {
+class NodePreference {
  public:
-  explicit PlaceRank(const PlaceProblem& problem) : problem_(&problem) {}
+  explicit NodePreference(const PlaceProblem& problem) : problem_(&problem) {}
 
   // How many more of the node's free GPUs the job mix could not use once `count` members of the kind are
   // there; 0 without a mix. Assumes that the whole mix may use any node.

@@ -1,4 +1,4 @@
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 
 #include <catch2/catch.hpp>
 
