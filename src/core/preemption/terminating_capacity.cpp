@@ -100,8 +100,8 @@ void TerminatingCapacity::take(const model::Job& claimant, const Ledger& ledger)
   for (const model::Victim& each : claim.victims) named.insert(each.uid);
   for (auto& [node, wanted] : byNode(amountsOf(claimant, claim.add, ledger))) {
     // The ledger counts what the claim's victims do not use themselves.
-    ledger.forEachHolding(node, [&, &wanted = wanted](const Ledger::Holding& holding) {
-      if (holding.job == &claimant && holding.pod == nullptr) wanted.subtractUpTo(holding.amount);
+    ledger.forEachHolding(node, [&, &left = wanted](const Ledger::Holding& holding) {
+      if (holding.job == &claimant && holding.pod == nullptr) left.subtractUpTo(holding.amount);
     });
     for (TerminatingMember& each : members_) {
       if (each.node != node || !named.contains(each.pod->uid)) continue;
