@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-// The job's own facts that decide its position in the queue. Other jobs also count. The facts of a pending job
-// stay valid until it changes; those of a placed one change with the clock.
+// The job's own facts that decide its position in the queue. Other jobs also count. The facts of a pending
+// job stay valid until it changes; those of a placed one change with the clock.
 struct QueuePositionFacts {
   base::WallTime submitted{};
   std::int64_t gpus = 0;
@@ -19,6 +19,7 @@ struct QueuePositionFacts {
   RunTimeModel::Question question = {};
 };
 
-[[nodiscard]] QueuePositionFacts queuePositionFactsOf(const model::Job& job, base::WallTime now, RunTimeModel& runs);
+[[nodiscard]] QueuePositionFacts queuePositionFactsOf(const model::Job& job, base::WallTime now,
+                                                      RunTimeModel& runs);
 
 }  // namespace trainyard::core

@@ -216,8 +216,8 @@ ReservationBook::Judgement ReservationBook::judge(const PendingJob& pendingJob,
 // from its capacity for ever.)
 //
 // A holder in the back-off after an aborted attempt keeps no capacity, because it might fail again and again.
-// (Rejected: no condition. A gang that never ends took the capacity in the seconds of a holder's back-off, and
-// the holder never started.) A claim on gangs of other queues is left alone: it may not be conditional.
+// (Rejected: no condition. A gang that never ends took the capacity in the seconds of a holder's back-off,
+// and the holder never started.) A claim on gangs of other queues is left alone: it may not be conditional.
 ReservationBook::Conditions ReservationBook::conditionsForAbsentHolders(
     const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments, bool preempts) {
   Conditions conditions;
