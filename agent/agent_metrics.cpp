@@ -3,13 +3,24 @@
 namespace trainyard::agent {
 namespace {
 
-telemetry::Gauge discipline(telemetry::MetricsRegistry& registry, const char* name) {
+telemetry::Gauge gaugeOf(telemetry::MetricsRegistry& registry, const char* name) {
   return registry.gauge("trainyard_agent_discipline",
                         "1 for how the order is applied: strict, by turns, or with a guaranteed part",
                         {{"discipline", name}});
 }
 
 }  // namespace
+
+DisciplineMetrics::DisciplineMetrics(telemetry::MetricsRegistry& registry)
+    : strict_(gaugeOf(registry, "strict")),
+      rotate_(gaugeOf(registry, "rotate")),
+      guaranteed_(gaugeOf(registry, "guaranteed")) {}
+
+void DisciplineMetrics::set(std::optional<core::Discipline> discipline) {
+  strict_.set(discipline == core::Discipline::kStrict ? 1 : 0);
+  rotate_.set(discipline == core::Discipline::kRotate ? 1 : 0);
+  guaranteed_.set(discipline == core::Discipline::kGuaranteed ? 1 : 0);
+}
 
 AgentMetrics::AgentMetrics(telemetry::MetricsRegistry& registry)
     : jobs(registry.gauge("trainyard_agent_jobs", "Jobs on this node with traffic to be ordered")),
@@ -21,9 +32,7 @@ AgentMetrics::AgentMetrics(telemetry::MetricsRegistry& registry)
                              "1 while the device has a qdisc that is not the agent's: nothing is ordered")),
       rate(registry.gauge("trainyard_agent_link_bytes_per_second",
                           "Rate of the link that is divided; 0: unknown")),
-      strict(discipline(registry, "strict")),
-      rotate(discipline(registry, "rotate")),
-      guaranteed(discipline(registry, "guaranteed")),
+      discipline(registry),
       silence(registry.gauge("trainyard_agent_watch_silence_seconds",
                              "Time since the API server last sent anything")),
       changes(registry.counter("trainyard_agent_kernel_changes_total", "Changes made in the kernel")),

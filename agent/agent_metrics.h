@@ -1,10 +1,26 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "core/network/bands.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::agent {
+
+// How the kernel applies the order of jobs.
+class DisciplineMetrics {
+ public:
+  explicit DisciplineMetrics(telemetry::MetricsRegistry& registry);
+
+  // nullopt: nothing is ordered.
+  void set(std::optional<core::Discipline> discipline);
+
+ private:
+  telemetry::Gauge strict_;
+  telemetry::Gauge rotate_;
+  telemetry::Gauge guaranteed_;
+};
 
 // The agent's Prometheus metrics. Created once; safe from any thread.
 class AgentMetrics {
@@ -20,9 +36,7 @@ class AgentMetrics {
   telemetry::Gauge ordering;  // 1: the kernel orders traffic now
   telemetry::Gauge foreign;   // 1: the device has a qdisc of another program
   telemetry::Gauge rate;
-  telemetry::Gauge strict;
-  telemetry::Gauge rotate;
-  telemetry::Gauge guaranteed;
+  DisciplineMetrics discipline;
   telemetry::Gauge silence;
   telemetry::Counter changes;
   telemetry::Counter repairs;

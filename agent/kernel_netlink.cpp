@@ -1,7 +1,6 @@
 // The only file that uses libnl. A library needs no process for each change and returns errors as values.
-// (Lost: the tc program, as TensorLights calls it.)
+// (Rejected: the tc program, as TensorLights calls it.)
 #include <net/if.h>
-#include <netinet/in.h>
 #include <netlink/errno.h>
 #include <netlink/netlink.h>
 #include <netlink/route/class.h>
@@ -15,13 +14,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "agent/kernel.h"
+#include "agent/u32_keys.h"
 
 namespace trainyard::agent {
 namespace {
@@ -29,14 +27,6 @@ namespace {
 constexpr std::uint32_t kRoot = 0xffffffff;
 constexpr std::uint32_t kIpv4 = 0x0800;
 constexpr std::uint32_t kIpv6 = 0x86dd;
-// Offsets of the header fields that filters match. TCP's ports follow an IPv4 header without options, as tc's
-// own "match ip sport" assumes.
-constexpr int kSource4 = 12;
-constexpr int kSource6 = 8;
-constexpr int kPorts4 = 20;
-constexpr int kPorts6 = 40;
-constexpr int kProtocol4 = 8;
-constexpr int kProtocol6 = 4;
 // A class sends this much before the next class of its band sends: a full segment of offloading NICs.
 constexpr std::uint32_t kQuantum = 65'536;
 // What a class may send at once beyond its rate: the bytes of 4 ms, but at least two large segments.
@@ -104,64 +94,14 @@ void forEach(nl_cache* cache, Visit visit) {
     visit(each);
 }
 
-struct Key {
-  std::uint32_t value = 0;
-  std::uint32_t mask = 0;
-  int offset = 0;
-  int offsetMask = 0;
-};
-
-// libnl returns value and mask in network byte order.
-std::vector<Key> keysOf(rtnl_cls* filter) {
-  std::vector<Key> keys;
+std::vector<U32Key> keysOf(rtnl_cls* filter) {
+  std::vector<U32Key> keys;
   for (std::uint8_t i = 0; i < 16; ++i) {
-    Key key;
+    U32Key key;
     if (rtnl_u32_get_key(filter, i, &key.value, &key.mask, &key.offset, &key.offsetMask) < 0) break;
     keys.push_back(key);
   }
   return keys;
-}
-
-void addWord(std::vector<Key>& keys, std::uint32_t value, std::uint32_t mask, int offset) {
-  keys.push_back({htonl(value), htonl(mask), offset, 0});
-}
-
-// The keys that match packets of the flow, in the form that keysOf() returns for our filters.
-std::vector<Key> keysFor(const FlowKey& flow) {
-  std::vector<Key> keys;
-  const bool v6 = flow.source.v6;
-  for (int word = 0; word < (v6 ? 4 : 1); ++word) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, flow.source.bytes.data() + 4 * word, sizeof value);
-    keys.push_back({value, 0xffffffff, (v6 ? kSource6 : kSource4) + 4 * word, 0});
-  }
-  if (flow.sourcePort == 0) return keys;
-  if (v6) {
-    addWord(keys, IPPROTO_TCP << 8, 0x0000ff00, kProtocol6);
-    addWord(keys, std::uint32_t{flow.sourcePort} << 16, 0xffff0000, kPorts6);
-  } else {
-    addWord(keys, IPPROTO_TCP << 16, 0x00ff0000, kProtocol4);
-    addWord(keys, std::uint32_t{flow.sourcePort} << 16, 0xffff0000, kPorts4);
-  }
-  return keys;
-}
-
-bool sameKeys(const std::vector<Key>& a, const std::vector<Key>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Key& x, const Key& y) {
-    return x.value == y.value && x.mask == y.mask && x.offset == y.offset && x.offsetMask == y.offsetMask;
-  });
-}
-
-// The flow of a filter; nullopt if its keys are not in the form that we write.
-std::optional<FlowKey> flowOf(const std::vector<Key>& keys, bool v6) {
-  const std::size_t words = v6 ? 4 : 1;
-  if (keys.size() != words && keys.size() != words + 2) return std::nullopt;
-  FlowKey flow;
-  flow.source.v6 = v6;
-  for (std::size_t i = 0; i < words; ++i)
-    std::memcpy(flow.source.bytes.data() + 4 * i, &keys[i].value, sizeof keys[i].value);
-  if (keys.size() > words) flow.sourcePort = static_cast<std::uint16_t>(ntohl(keys.back().value) >> 16);
-  return sameKeys(keys, keysFor(flow)) ? std::optional(flow) : std::nullopt;
 }
 
 class NetlinkKernel final : public Kernel {
@@ -375,7 +315,7 @@ class NetlinkKernel final : public Kernel {
   static void setHandle(rtnl_cls* one, std::uint32_t handle) { rtnl_tc_set_handle(tc(one), handle); }
 
   static void fill(rtnl_cls* one, const TcFilter& filter) {
-    for (const Key& key : keysFor(filter.flow))
+    for (const U32Key& key : keysFor(filter.flow))
       rtnl_u32_add_key(one, key.value, key.mask, key.offset, key.offsetMask);
     rtnl_u32_set_classid(one, handleOf(filter.minor));
     rtnl_u32_set_cls_terminal(one);

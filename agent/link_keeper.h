@@ -2,15 +2,17 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/agent_metrics.h"
-#include "agent/burst_meter.h"
+#include "agent/band_planner.h"
+#include "agent/burst_watch.h"
 #include "agent/kernel.h"
+#include "agent/link_device.h"
 #include "agent/node_traffic.h"
+#include "base/earliest_timer.h"
 #include "base/executor.h"
 #include "base/log.h"
 #include "core/network/bands.h"
@@ -28,13 +30,11 @@ struct LinkOptions {
 // restarted agent continues from what it finds there. Runs on the loop of `executor`.
 //
 // While two or more jobs share the device, the device is read every 5 s, after each change of pods, and at
-// each turn. Bursts are measured in windows of 125 looks, one window a minute. The interval between looks
-// grows for slower jobs. A window costs about 10 ms of CPU time.
+// each turn.
 class LinkKeeper {
  public:
   LinkKeeper(Kernel& kernel, base::Executor& executor, const base::Logger& log, AgentMetrics& metrics,
-             LinkOptions options);
-  ~LinkKeeper();
+             const LinkOptions& options);
   LinkKeeper(const LinkKeeper&) = delete;
   LinkKeeper& operator=(const LinkKeeper&) = delete;
 
@@ -52,45 +52,30 @@ class LinkKeeper {
   void setMissing(const std::string& feature, const std::string& message);
 
  private:
-  void schedule(base::Instant when);
-  void tick();
-  [[nodiscard]] std::vector<JobTraffic> jobsToOrder(const FoundLink& found);
-  const core::BandPlan& bandsFor(const std::vector<JobTraffic>& jobs);
-  bool apply(const TcChanges& changes);
-  void note(const base::Error& error);
-  void report(const core::BandPlan& bands, bool ordering);
-  void scheduleLook(base::Instant::duration delay);
-  void look();
-
-  Kernel& kernel_;
-  base::Executor& executor_;
-  base::Logger log_;
-  AgentMetrics& metrics_;
-  LinkOptions options_;
-  NodeTraffic traffic_;
-  BurstMeter meter_;
-  // The last question and its answer. The fluid model costs
-  // milliseconds, and the question rarely changes.
-  core::BandQuestion question_;
-  core::BandPlan bands_;
-  std::map<std::uint16_t, std::string> jobOf_;  // by class
-  // The jobs and bands of the last look. Classes are left out: a job without its filters gets another class.
+  // The jobs and bands of one look. Classes are left out: a job without its filters gets another class.
   struct Ordered {
     std::vector<JobTraffic> jobs;
     core::BandPlan bands;
     friend bool operator==(const Ordered&, const Ordered&) = default;
   };
-  std::optional<Ordered> last_;
+
+  void tick();
+  [[nodiscard]] std::vector<JobTraffic> jobsToOrder(const FoundLink& found);
+  const core::BandPlan& bandsFor(const std::vector<JobTraffic>& jobs);
+  void apply(const TcChanges& changes, Ordered ordered, base::Instant now);
+  void report(const core::BandPlan& bands, bool ordering);
+
+  base::Executor& executor_;
+  base::Logger log_;
+  AgentMetrics& metrics_;
+  LinkSettings settings_;
+  LinkDevice device_;
+  BandPlanner planner_;
+  base::EarliestTimer timer_;
+  BurstWatch bursts_;
+  NodeTraffic traffic_;
+  std::optional<Ordered> last_;  // if all of it was applied
   base::Instant lastShared_{};
-  base::TimerId timer_;
-  base::Instant due_{};
-  base::TimerId lookTimer_;
-  int looks_ = 0;
-  int slowness_ = 1;
-  bool measuring_ = false;
-  bool missing_ = false;
-  bool stopped_ = false;
-  std::string trouble_;
 };
 
 }  // namespace trainyard::agent

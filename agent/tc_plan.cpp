@@ -204,14 +204,19 @@ WantedLink wantedLink(const std::vector<JobTraffic>& jobs, const core::BandPlan&
   const std::uint64_t share = (link - std::min(link, others)) / jobs.size();
   const std::uint64_t rate =
       std::max(kMinRate, share / 1'000 * static_cast<std::uint64_t>(bands.guaranteedPermille));
-  wanted.classes.push_back({kLinkClass, 0, 0, link, link});
-  wanted.classes.push_back({kOthersClass, kLinkClass, core::kBands, others, link});
+  wanted.classes.push_back({.minor = kLinkClass, .parentMinor = 0, .band = 0, .rate = link, .ceil = link});
+  wanted.classes.push_back(
+      {.minor = kOthersClass, .parentMinor = kLinkClass, .band = core::kBands, .rate = others, .ceil = link});
   const auto minors = classesFor(jobs, found);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto band = std::find_if(bands.bands.begin(), bands.bands.end(),
                                    [&](const core::JobBand& each) { return each.uid == jobs[i].uid; });
     const int place = band == bands.bands.end() ? core::kBands - 1 : band->band;
-    wanted.classes.push_back({minors[i], kLinkClass, static_cast<std::uint32_t>(place), rate, link});
+    wanted.classes.push_back({.minor = minors[i],
+                              .parentMinor = kLinkClass,
+                              .band = static_cast<std::uint32_t>(place),
+                              .rate = rate,
+                              .ceil = link});
     for (const FlowKey& flow : jobs[i].flows) wanted.filters.push_back({flow, minors[i]});
   }
   std::sort(wanted.filters.begin(), wanted.filters.end());

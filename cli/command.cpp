@@ -17,8 +17,8 @@
 namespace trainyard::cli {
 namespace {
 
-// The output changes with cycles and kubelets, which take a second. (Lost: a watch for each type of object in
-// a table, which would be a program of its own.)
+// The output changes with cycles and kubelets, which take a second. (Rejected: a watch for each type of
+// object in a table, which would be a program of its own.)
 constexpr std::chrono::seconds kLook{2};
 
 }  // namespace

@@ -127,17 +127,17 @@ class JobChecker {
         continue;
       }
       const base::Error& error = answer.error();
-      const std::string said =
+      const std::string message =
           fmt::format("spec.roles[{}].template: {}", role.name, codec::serverMessage(error));
-      const bool ownRights = said.find("cannot create resource") != std::string::npos ||
-                             said.find("cannot set") != std::string::npos;
+      const bool ownRights = message.find("cannot create resource") != std::string::npos ||
+                             message.find("cannot set") != std::string::npos;
       if (error.code == ErrorCode::kInvalid || (error.code == ErrorCode::kForbidden && !ownRights)) {
-        checked.tried.templateError = said;
+        checked.tried.templateError = message;
         return;
       }
       if (error.code != ErrorCode::kAlreadyExists) {
         notes_.push_back(fmt::format("{}: the template could not be checked, and is used as written: {}",
-                                     manifest.whereOf(said), said));
+                                     manifest.whereOf(message), message));
       }
     }
   }

@@ -33,36 +33,28 @@ ClusterWatch::ClusterWatch(kube::ApiClient& api, base::Executor& executor, base:
       log_(log),
       metrics_(metrics),
       publish_(std::move(publish)),
-      cache_(log),
-      nodes_({.type = kube::kNodes}, api, executor, rng.split(), log, cache_.nodes),
-      pods_({.type = kube::kPods}, api, executor, rng.split(), log, cache_.pods),
-      jobs_({.type = kube::kTrainingJobs}, api, executor, rng.split(), log, cache_.jobs) {
-  cache_.nodes.onChange([this](const auto&, const auto&) { scheduleBuild(); });
-  cache_.jobs.onChange([this](const auto&, const auto&) { scheduleBuild(); });
-  cache_.pods.onChange([this](const auto& before, const auto& after) { podChanged(before, after); });
+      objects_(api, executor, std::move(rng), log) {
+  kube::ClusterCache& cache = objects_.cache();
+  cache.nodes.onChange([this](const auto&, const auto&) { scheduleBuild(); });
+  cache.jobs.onChange([this](const auto&, const auto&) { scheduleBuild(); });
+  cache.pods.onChange([this](const auto& before, const auto& after) { podChanged(before, after); });
 }
 
 ClusterWatch::~ClusterWatch() { stop(); }
 
 void ClusterWatch::start() {
-  nodes_.start();
-  pods_.start();
-  jobs_.start();
+  objects_.start();
   awaitSync();
 }
 
 void ClusterWatch::stop() {
-  nodes_.stop();
-  pods_.stop();
-  jobs_.stop();
+  objects_.stop();
   executor_.cancel(timer_);
 }
 
-bool ClusterWatch::synced() const { return nodes_.synced() && pods_.synced() && jobs_.synced(); }
-
-// An empty cluster triggers no change, so synced() is polled.
+// An empty cluster triggers no change, so the lists are polled.
 void ClusterWatch::awaitSync() {
-  if (synced()) return build();
+  if (objects_.synced()) return build();
   timer_ = executor_.postAfter(kSyncPoll, [this] { awaitSync(); });
 }
 
@@ -88,7 +80,7 @@ void ClusterWatch::scheduleBuild() {
 void ClusterWatch::build() {
   buildScheduled_ = false;
   const base::Instant begin = executor_.now();
-  model::Snapshot snapshot = cache_.snapshot(executor_.wallNow());
+  model::Snapshot snapshot = objects_.cache().snapshot(executor_.wallNow());
   ledger_.follow(snapshot);
   auto view = std::make_shared<const core::GuardView>(std::move(snapshot), ledger_);
   publish_(std::move(view), std::exchange(settled_, {}));
@@ -97,30 +89,16 @@ void ClusterWatch::build() {
   nextBuild_ = end + kRestPerWork * (end - begin);
   metrics_.viewBuild.observe(secondsOf(end - begin));
   if (!published_.exchange(true)) {
+    const kube::ClusterCache& cache = objects_.cache();
     log_.info("caches are synced",
-              {{"nodes", cache_.nodes.size()}, {"pods", cache_.pods.size()}, {"jobs", cache_.jobs.size()}});
+              {{"nodes", cache.nodes.size()}, {"pods", cache.pods.size()}, {"jobs", cache.jobs.size()}});
   }
-}
-
-std::optional<base::Instant> ClusterWatch::lastContact() const {
-  if (!synced()) return std::nullopt;
-  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard()});
 }
 
 void ClusterWatch::reportMetrics() {
   const base::Instant now = executor_.now();
-  const auto report = [now](const ExtenderMetrics::Resource& to, std::size_t objects,
-                            const kube::Reflector& from) {
-    to.objects.set(static_cast<double>(objects));
-    if (from.synced()) to.silence.set(secondsOf(now - from.lastHeard()));
-  };
-  report(metrics_.nodes, cache_.nodes.size(), nodes_);
-  report(metrics_.pods, cache_.pods.size(), pods_);
-  report(metrics_.jobs, cache_.jobs.size(), jobs_);
+  objects_.report(metrics_, now);
   if (published_) metrics_.viewAge.set(secondsOf(now - lastBuild_));
-  const std::size_t undecodable = cache_.undecodable();
-  metrics_.undecodable.increment(
-      static_cast<double>(undecodable - std::exchange(undecodableSeen_, undecodable)));
 }
 
 }  // namespace trainyard::extender

@@ -13,15 +13,14 @@
 #include "core/guard/guard_view.h"
 #include "core/ledger/ledger.h"
 #include "extender/extender_metrics.h"
-#include "kube/cluster_cache.h"
-#include "kube/reflector.h"
+#include "extender/watched_objects.h"
 
 namespace trainyard::extender {
 
 // Watches nodes, pods and TrainingJobs, and builds a view of them after changes. Lives on the loop of
 // `executor`.
 //
-// Each view is built from scratch. (Lost: changing the last view in place. It is faster per event, but
+// Each view is built from scratch. (Rejected: changing the last view in place. It is faster per event, but
 // readers would need locks and a wrong increment would stay.) Changes are gathered instead. The longer a
 // build takes, the longer they are gathered, so that building never takes more than a fifth of the loop.
 class ClusterWatch {
@@ -44,7 +43,7 @@ class ClusterWatch {
   // True once all three initial lists were read and a view was published. Safe from any thread.
   [[nodiscard]] bool published() const { return published_.load(); }
   // When the watch that has been silent longest last received data; nullopt until all first lists are read.
-  [[nodiscard]] std::optional<base::Instant> lastContact() const;
+  [[nodiscard]] std::optional<base::Instant> lastContact() const { return objects_.lastContact(); }
   // Sets the gauges of caches and watches, and of the view's age.
   void reportMetrics();
 
@@ -54,24 +53,19 @@ class ClusterWatch {
   void awaitSync();
   void scheduleBuild();
   void build();
-  [[nodiscard]] bool synced() const;
 
   base::Executor& executor_;
   base::Logger log_;
   ExtenderMetrics& metrics_;
   Publish publish_;
-  kube::ClusterCache cache_;
+  WatchedObjects objects_;
   core::Ledger ledger_;  // of the newest view
-  kube::Reflector nodes_;
-  kube::Reflector pods_;
-  kube::Reflector jobs_;
 
   std::vector<model::Uid> settled_;
   base::TimerId timer_;
   bool buildScheduled_ = false;
   base::Instant nextBuild_{};
   base::Instant lastBuild_{};
-  std::size_t undecodableSeen_ = 0;
   std::atomic<bool> published_ = false;
 };
 

@@ -9,22 +9,13 @@
 #include "base/file.h"
 #include "base/stop_signal.h"
 #include "codec/policy.h"
-#include "extender/api_contact.h"
-#include "extender/cluster_watch.h"
+#include "extender/guard_server.h"
 #include "extender/guard_service.h"
+#include "extender/view_feed.h"
 #include "kube/config.h"
 #include "kube/connection.h"
 #include "model/gpu_resources.h"
-#include "net/listen_address.h"
-#include "net/server.h"
-#include "net/tls_follower.h"
-#include "telemetry/api_metrics.h"
-#include "telemetry/certificate_expiry.h"
-#include "telemetry/health.h"
-#include "telemetry/loop_watch.h"
-#include "telemetry/metrics.h"
-#include "telemetry/metrics_server.h"
-#include "telemetry/process_metrics.h"
+#include "telemetry/monitoring.h"
 
 namespace trainyard::extender {
 namespace {
@@ -36,9 +27,6 @@ constexpr std::chrono::seconds kLoopStuck{30};
 constexpr std::chrono::milliseconds kLinger{1'000};
 constexpr std::chrono::milliseconds kDrainPoll{50};
 constexpr std::chrono::milliseconds kDrainMost{3'500};
-// Large enough for the names of 20,000 nodes, small enough to bound what a hostile client costs.
-constexpr std::size_t kMaxRequestBytes = 8u << 20;
-constexpr std::size_t kMaxRequestsBytes = 32u << 20;
 
 constexpr int kReturnedBytes = 256 << 10;
 
@@ -48,8 +36,13 @@ class Process {
       : options_(options),
         sink_(base::makeStderrSink()),
         log_(*sink_, options.logLevel, "extender", options.logFormat),
-        metrics_(registry_),
-        service_(loop_, metrics_, log_) {}
+        monitoring_(loop_),
+        metrics_(monitoring_.registry()),
+        service_(loop_, metrics_, log_),
+        server_(options_, service_) {}
+  ~Process() { monitoring_.stopServing(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
 
   int run() {
     if (const auto started = start(); !started) {
@@ -72,26 +65,16 @@ class Process {
     log_.info("starting",
               {{"server", config->server}, {"source", config->source}, {"listen", options_.listen}});
     base::Rng rng(base::entropySeed());
-    auto connection =
-        kube::makeApiClient(*config, loop_, rng.split(), log_,
-                            {.userAgent = "trainyard-extender/" TRAINYARD_VERSION,
-                             .observe = [this](std::string_view verb, int status, auto took) {
-                               apiMetrics_.note(verb, status, std::chrono::duration<double>(took).count());
-                             }});
+    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
+                                          {.userAgent = "trainyard-extender/" TRAINYARD_VERSION,
+                                           .observe = [this](std::string_view verb, int status, auto took) {
+                                             monitoring_.noteRequest(verb, status, took);
+                                           }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
+    feed_ = std::make_unique<ViewFeed>(connection_->api(), loop_, rng.split(), log_, metrics_, service_);
     if (auto listening = listen(); !listening) return listening;
-    watch_ = std::make_unique<ClusterWatch>(connection_->api(), loop_, rng.split(), log_, metrics_,
-                                            [this](auto view, auto settled) {
-                                              if (!stale_) service_.publish(std::move(view), settled);
-                                            });
-    watch_->start();
-    contact_ = std::make_unique<ApiContact>(
-        connection_->api(), loop_,
-        ApiContact::Listener{.lost = [this](std::string_view why) { contactLost(why); },
-                             .regained = [this] { contactRegained(); },
-                             .lastContact = [this] { return watch_->lastContact(); }});
-    contact_->start();
+    feed_->start();
     housekeeping();
     return {};
   }
@@ -108,95 +91,40 @@ class Process {
     return {};
   }
 
-  // Another replica may still have contact: kube-scheduler's pods wait, or are checked there.
-  void contactLost(std::string_view why) {
-    log_.error("requests are not answered while the caches are too old", {{"error", why}});
-    service_.withdraw();
-    stale_ = true;
-  }
-
-  void contactRegained() {
-    log_.info("the API server is in contact again");
-    stale_ = false;
-    watch_->publishAgain();
-  }
-
   base::Result<void> listen() {
-    registry_.setBuildInfo(TRAINYARD_VERSION);
-    telemetry::addProcessMetrics(registry_);
-    loopWatch_ = std::make_unique<telemetry::LoopWatch>(registry_, loop_);
+    monitoring_.start(TRAINYARD_VERSION);
     addHealthChecks();
-    // Without a client CA, every client would get answers.
-    if (options_.tls.clientCa.empty()) return base::fail(base::ErrorCode::kInvalid, "--client-ca: is empty");
-    auto tls = net::readTlsFiles(options_.tls);
-    if (!tls) return base::fail(tls.error());
-    const auto address = net::parseListenAddress(options_.listen);
-    if (!address) return base::fail(address.error());
-    net::ServerOptions serverOptions{.address = address->host, .port = address->port, .tls = *tls};
-    serverOptions.limits.maxBodyBytes = kMaxRequestBytes;
-    serverOptions.limits.maxBodiesBytes = kMaxRequestsBytes;
-    auto server = net::startHttpServer(
-        std::move(serverOptions),
-        [this](net::ServerRequest request, const std::shared_ptr<net::Exchange>& exchange) {
-          // The CA may also sign certificates of other clients.
-          if (!options_.clientName.empty() && request.clientCommonName != options_.clientName)
-            return exchange->reply(
-                {.status = 403, .body = "this client certificate has another common name\n"});
-          exchange->reply(service_.answer(request));
-        });
-    if (!server) return base::fail(server.error());
-    server_ = std::move(*server);
-    tlsFollower_.emplace(options_.tls, std::move(*tls), *server_, loop_, log_);
-    return options_.metricsListen.empty() ? base::Result<void>() : listenForMetrics();
-  }
-
-  base::Result<void> listenForMetrics() {
-    auto server = telemetry::MetricsServer::start(
+    if (auto started = server_.start(loop_, log_); !started) return started;
+    if (options_.metricsListen.empty()) return {};
+    return monitoring_.serve(
         {.listen = options_.metricsListen,
          .secure = options_.metricsSecure,
          .tls = {.certificate = options_.tls.certificate, .privateKey = options_.tls.privateKey}},
-        {registry_, health_, connection_->api(), loop_, log_.named("metrics")});
-    if (!server) return base::fail(server.error());
-    metricsServer_ = std::move(*server);
-    return {};
+        connection_->api(), log_);
   }
 
   void addHealthChecks() {
-    health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
+    monitoring_.health().addReadinessCheck("caches", [this]() -> base::Result<void> {
       if (service_.view()) return {};
-      return base::fail(
-          base::ErrorCode::kUnavailable,
-          stale_ ? "the API server cannot be reached or its watches are silent, and the caches are too old"
-                 : "the first lists have not been read yet");
+      return base::fail(base::ErrorCode::kUnavailable,
+                        feed_->isStale() ? "the API server cannot be reached or its watches are silent, and "
+                                           "the caches are too old"
+                                         : "the first lists have not been read yet");
     });
-    health_.addReadinessCheck("stopping", [this]() -> base::Result<void> {
+    monitoring_.health().addReadinessCheck("stopping", [this]() -> base::Result<void> {
       if (!draining_) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the program is stopping");
     });
-    health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
-      if (loop_.now() - lastTurn_.load() < kLoopStuck) return {};
-      return base::fail(base::ErrorCode::kUnavailable, "the event loop is blocked");
-    });
+    monitoring_.requireBeats(kLoopStuck, {base::ErrorCode::kUnavailable, "the event loop is blocked"});
   }
 
   void housekeeping() {
-    lastTurn_ = loop_.now();
+    monitoring_.beat();
     service_.expireHolds();
     metrics_.holds.set(static_cast<double>(service_.holds()));
-    watch_->reportMetrics();
-    reportExpiry();
+    feed_->reportMetrics();
+    server_.reportExpiry(monitoring_.registry());
     loop_.postAfter(kHousekeeping, [this] { housekeeping(); });
-  }
-
-  // Covers certificates of any origin. kube-scheduler's client certificate is not available here.
-  void reportExpiry() {
-    if (!tlsFollower_) return;
-    const net::TlsServerConfig& now = tlsFollower_->current();
-    std::pair pems(now.certificatePem, now.clientCaPem);
-    if (pems == reported_) return;
-    reported_ = std::move(pems);
-    telemetry::noteCertificateExpiry(registry_, "server", now.certificatePem);
-    telemetry::noteCertificateExpiry(registry_, "authority", now.clientCaPem);
   }
 
   void drain() {
@@ -213,10 +141,9 @@ class Process {
     }
     // The last answer may still be on its way to the socket.
     loop_.postAfter(kDrainPoll, [this] {
-      tlsFollower_.reset();
-      server_.reset();
-      metricsServer_.reset();
-      if (watch_) watch_->stop();
+      server_.stop();
+      monitoring_.stopServing();
+      if (feed_) feed_->stop();
       loop_.stop();
     });
   }
@@ -225,22 +152,13 @@ class Process {
   std::unique_ptr<base::LogSink> sink_;
   base::Logger log_;
   base::EventLoop loop_;
-  telemetry::MetricsRegistry registry_;
-  telemetry::ApiMetrics apiMetrics_{registry_};
-  std::unique_ptr<telemetry::LoopWatch> loopWatch_;
-  telemetry::Health health_;
+  telemetry::Monitoring monitoring_;
   ExtenderMetrics metrics_;
   GuardService service_;
   std::atomic<bool> draining_ = false;
-  std::atomic<base::Instant> lastTurn_ = base::Instant{};
   std::unique_ptr<kube::ApiConnection> connection_;
-  std::unique_ptr<ClusterWatch> watch_;
-  std::unique_ptr<ApiContact> contact_;
-  std::atomic<bool> stale_ = false;
-  std::unique_ptr<net::HttpServer> server_;
-  std::optional<net::TlsFollower> tlsFollower_;
-  std::pair<std::string, std::string> reported_;  // certificates that the expiry metrics describe
-  std::unique_ptr<telemetry::MetricsServer> metricsServer_;
+  std::unique_ptr<ViewFeed> feed_;
+  GuardServer server_;
 };
 
 }  // namespace

@@ -1,22 +1,17 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
+#include "launch/handshake.h"
 #include "launch/loop.h"
+#include "launch/message_stream.h"
 
 namespace trainyard::launch {
-
-// A message between members: its kind and its fields.
-struct Message {
-  std::string kind;
-  std::vector<std::string> fields = {};
-  friend bool operator==(const Message&, const Message&) = default;
-};
 
 // A connection between two processes of one job, over the job's network. Both sides prove that they hold the
 // job's token without sending it. Each message has a proof of its connection and its position in it:
@@ -28,11 +23,10 @@ struct Message {
 //  number: 8 bytes, the count of earlier messages of the sender; all numbers are big-endian
 //
 // A process without the token cannot command or forge, and no message can be replayed. The content is not
-// encrypted: a program that can read the pods' network can read commands and output. (Lost: TLS with
+// encrypted: a program that can read the pods' network can read commands and output. (Rejected: TLS with
 // certificates for each pod; and the token by itself, which a single listener could steal.)
 class Channel {
  public:
-  static constexpr std::size_t kMaxBody = 1 << 20;
   // Closes the connection to a reader that is this many bytes behind.
   static constexpr std::size_t kMaxUnsent = 16 << 20;
 
@@ -52,7 +46,7 @@ class Channel {
   void send(const Message& message);
   void close();
   [[nodiscard]] std::size_t unsent() const { return out_.size(); }
-  [[nodiscard]] bool isOpen() const { return fd_ >= 0 && keyed_; }
+  [[nodiscard]] bool isOpen() const { return fd_ >= 0 && messages_.has_value(); }
 
  private:
   void ready(short events);
@@ -61,31 +55,17 @@ class Channel {
   void watch();
   bool handshake();
   bool takeMessage();
-  std::string proof(std::string_view what) const;
-  std::string macOf(std::string_view key, std::uint64_t number, std::string_view body) const;
 
   Loop& loop_;
   int fd_;
-  bool server_;
-  std::string token_;
   Events events_;
   std::string in_;
   std::string out_;
-  std::string nonce_;
-  std::string nonces_;  // the server's, then the client's
-  bool answered_ = false;
-  bool keyed_ = false;
-  std::string sendKey_;
-  std::string takeKey_;
-  std::uint64_t sent_ = 0;
-  std::uint64_t taken_ = 0;
+  Handshake handshake_;
+  std::optional<MessageStream> messages_;  // once the handshake is done
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-// Returns -1 on failure, with the reason in errno.
-[[nodiscard]] int listenOn(int port);
-// Starts to connect; the channel reports the outcome. -1 if the name does not resolve or the attempt fails.
-[[nodiscard]] int connectTo(const std::string& host, int port);
 // Returns the token without trailing white space; empty if the file cannot be read.
 [[nodiscard]] std::string readToken(const std::string& path);
 

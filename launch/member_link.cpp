@@ -1,13 +1,10 @@
 #include "launch/member_link.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <csignal>
+#include <utility>
+
+#include "launch/sockets.h"
 
 namespace trainyard::launch {
 namespace {
@@ -20,31 +17,26 @@ constexpr std::chrono::milliseconds kLookAgain{20};
 
 }  // namespace
 
-struct MemberLink::Running {
-  std::string task;
-  std::string attempt;
-  pid_t pid = 0;
-  int output = -1;
-};
-
 MemberLink::MemberLink(Loop& loop, Children& children, Address hub, Self self,
                        std::function<void(Membership)> onMembership)
     : loop_(loop),
-      children_(children),
       hub_(std::move(hub)),
       self_(std::move(self)),
-      onMembership_(std::move(onMembership)) {
+      onMembership_(std::move(onMembership)),
+      tasks_(loop, children, self_.environment,
+             {.send =
+                  [this](const Message& message) {
+                    if (channel_) channel_->send(message);
+                  },
+              .isFull = [this] { return channel_ && channel_->unsent() > kEnoughUnsent; },
+              .ended =
+                  [this] {
+                    if (leaving_ && tasks_.empty()) finishLeaving();
+                  }}) {
   connect();
 }
 
-MemberLink::~MemberLink() {
-  *alive_ = false;
-  for (const auto& [id, each] : running_) {
-    if (each->output < 0) continue;
-    loop_.unwatch(each->output);
-    ::close(each->output);
-  }
-}
+MemberLink::~MemberLink() { *alive_ = false; }
 
 void MemberLink::connect() {
   const int fd = connectTo(hub_.host, hub_.port);
@@ -62,9 +54,7 @@ void MemberLink::connect() {
 }
 
 void MemberLink::lost() {
-  for (const auto& [id, each] : running_) {
-    if (each->pid > 0) ::kill(-each->pid, SIGKILL);
-  }
+  tasks_.endAll();
   loop_.after(retry_, [this, alive = alive_] {
     if (!*alive) return;
     channel_.reset();
@@ -92,91 +82,12 @@ void MemberLink::receiveMembership(const Message& message) {
 void MemberLink::take(const Message& message) {
   if (message.fields.size() < 2) return;
   if (message.kind == "membership" && message.fields.size() == 3) return receiveMembership(message);
-  if (message.kind == "start") return start(message);
-  const auto found = running_.find(message.fields[0] + '/' + message.fields[1]);
-  if (message.kind == "end" && found != running_.end()) ::kill(-found->second->pid, SIGKILL);
-}
-
-void MemberLink::start(const Message& message) {
   const std::string& task = message.fields[0];
   const std::string& attempt = message.fields[1];
-  const std::string id = task + '/' + attempt;
+  if (message.kind == "end") return tasks_.end(task, attempt);
+  if (message.kind != "start") return;
   if (leaving_ || message.fields.size() < 3) return channel_->send({"back", {task, attempt}});
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return channel_->send({"back", {task, attempt}});
-  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  Command command{{message.fields.begin() + 2, message.fields.end()}, self_.environment, ends[1]};
-  command.environment["TRAINYARD_TASK"] = task;
-  command.environment["TRAINYARD_TASK_ATTEMPT"] = attempt;
-  std::string why;
-  auto running = std::make_unique<Running>(Running{task, attempt, 0, ends[0]});
-  running->pid = children_.start(command, [this, id](int code) { ended(id, code); }, why);
-  ::close(ends[1]);
-  if (running->pid == 0) {
-    ::close(ends[0]);
-    constexpr const char* kNotFound = "127";
-    channel_->send({"output", {task, attempt, "trainyard-launch: " + why + "\n"}});
-    return channel_->send({"ended", {task, attempt, kNotFound}});
-  }
-  loop_.watch(ends[0], POLLIN, [this, id](short) { readOutput(id); });
-  running_.emplace(id, std::move(running));
-}
-
-void MemberLink::readOutput(const std::string& id) {
-  const auto found = running_.find(id);
-  if (found == running_.end()) return;
-  Running& each = *found->second;
-  if (channel_ && channel_->unsent() > kEnoughUnsent) {
-    const int fd = each.output;
-    loop_.unwatch(fd);
-    loop_.after(kLookAgain, [this, id, alive = alive_] {
-      if (!*alive) return;
-      const auto still = running_.find(id);
-      if (still == running_.end() || still->second->output < 0) return;
-      loop_.watch(still->second->output, POLLIN, [this, id](short) { readOutput(id); });
-    });
-    return;
-  }
-  std::array<char, 32'768> buffer{};
-  const ssize_t got = ::read(each.output, buffer.data(), buffer.size());
-  if (got < 0) return;
-  if (got == 0) {
-    loop_.unwatch(each.output);
-    ::close(std::exchange(each.output, -1));
-    return;
-  }
-  if (channel_)
-    channel_->send(
-        {"output", {each.task, each.attempt, std::string(buffer.data(), static_cast<std::size_t>(got))}});
-}
-
-void MemberLink::ended(const std::string& id, int code) {
-  // Read the rest of the output.
-  for (bool more = true; more;) {
-    const auto found = running_.find(id);
-    if (found == running_.end()) return;
-    pollfd output{found->second->output, POLLIN, 0};
-    const bool enough = channel_ && channel_->unsent() > kEnoughUnsent;
-    more = output.fd >= 0 && !enough && ::poll(&output, 1, 0) == 1 && (output.revents & POLLIN) != 0;
-    if (more) readOutput(id);
-  }
-  const auto found = running_.find(id);
-  Running& each = *found->second;
-  // Kill what the task left behind in its process group.
-  ::kill(-each.pid, SIGKILL);
-  if (each.output >= 0) {
-    loop_.unwatch(each.output);
-    ::close(each.output);
-  }
-  if (channel_) {
-    // The grace of leaving is over: another member runs the task again.
-    if (over_ && code == 128 + SIGKILL)
-      channel_->send({"back", {each.task, each.attempt}});
-    else
-      channel_->send({"ended", {each.task, each.attempt, std::to_string(code)}});
-  }
-  running_.erase(found);
-  if (leaving_ && running_.empty()) finishLeaving();
+  tasks_.start(message);
 }
 
 void MemberLink::leave(std::chrono::milliseconds grace, std::function<void()> left) {
@@ -184,11 +95,9 @@ void MemberLink::leave(std::chrono::milliseconds grace, std::function<void()> le
   leaving_ = true;
   left_ = std::move(left);
   if (channel_) channel_->send({"leaving"});
-  if (running_.empty()) return finishLeaving();
+  if (tasks_.empty()) return finishLeaving();
   loop_.after(grace, [this, alive = alive_] {
-    if (!*alive) return;
-    over_ = true;
-    for (const auto& [id, each] : running_) ::kill(-each->pid, SIGKILL);
+    if (*alive) tasks_.giveUp();
   });
 }
 

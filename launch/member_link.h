@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include "launch/channel.h"
 #include "launch/child.h"
 #include "launch/membership.h"
+#include "launch/running_tasks.h"
 
 namespace trainyard::launch {
 
@@ -43,27 +43,20 @@ class MemberLink {
   void leave(std::chrono::milliseconds grace, std::function<void()> left);
 
  private:
-  struct Running;
-
   void connect();
   void lost();
   void take(const Message& message);
   void receiveMembership(const Message& message);
-  void start(const Message& message);
-  void readOutput(const std::string& id);
-  void ended(const std::string& id, int code);
   void finishLeaving();
 
   Loop& loop_;
-  Children& children_;
   Address hub_;
   Self self_;
   std::function<void(Membership)> onMembership_;
   std::optional<Membership> reported_;
   std::unique_ptr<Channel> channel_;
-  std::map<std::string, std::unique_ptr<Running>> running_;  // by "task/attempt"
+  RunningTasks tasks_;
   bool leaving_ = false;
-  bool over_ = false;  // the grace of leaving has ended
   std::function<void()> left_;
   std::chrono::milliseconds retry_{50};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

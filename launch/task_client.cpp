@@ -8,7 +8,8 @@
 #include <set>
 
 #include "launch/channel.h"
-#include "launch/supervisor.h"
+#include "launch/sockets.h"
+#include "launch/supervisor_options.h"
 
 namespace trainyard::launch {
 namespace {

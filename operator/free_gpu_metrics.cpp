@@ -32,10 +32,11 @@ void FreeGpuMetrics::look() {
   looking_ = true;
   next_ = executor_.now() + kEvery;
   auto work = [this, snapshot = snapshot_(), alive = alive_]() -> base::Task {
-    const core::FreeGpus found = core::freeGpus(core::Ledger(snapshot), core::observedMix(snapshot.jobs));
+    const core::ClusterFragmentation found =
+        core::clusterFragmentation(core::Ledger(snapshot), core::observedMix(snapshot.jobs));
     return [this, found, alive] {
       if (!*alive) return;
-      free_.set(static_cast<double>(found.gpus));
+      free_.set(static_cast<double>(found.freeGpus));
       fragmentation_.set(static_cast<double>(found.fragmentedPermille) / 1000);
       looking_ = false;
       if (std::exchange(due_, false)) changed();

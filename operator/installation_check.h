@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "kube/api_client.h"
 #include "net/http.h"
+#include "operator/installation_question.h"
 
 namespace trainyard::operator_ {
 
@@ -25,8 +26,8 @@ class InstallationCheck {
 
   // `extender` is null if there is no client certificate for it. Calls `done` once: success, or kUnavailable
   // with what was wrong when `patience` ran out.
-  InstallationCheck(Target target, kube::ApiClient& api, net::HttpClient* extender, base::Executor& executor,
-                    base::Logger log, std::chrono::seconds patience,
+  InstallationCheck(const Target& target, kube::ApiClient& api, net::HttpClient* extender,
+                    base::Executor& executor, base::Logger log, std::chrono::seconds patience,
                     std::function<void(base::Result<void>)> done);
   ~InstallationCheck();
   InstallationCheck(const InstallationCheck&) = delete;
@@ -35,28 +36,16 @@ class InstallationCheck {
   void start();
 
  private:
-  // One check. `ask` passes on what is wrong with the answer, or an empty text.
-  struct Question {
-    std::string what;
-    std::function<void(std::function<void(std::string problem)>)> ask;
-  };
   void askNext();
   void answered(const std::string& problem);
-  void addKind(std::string what, std::string path);
-  void addLease();
-  void addExtender();
 
-  Target target_;
-  kube::ApiClient& api_;
-  net::HttpClient* extender_;
   base::Executor& executor_;
   base::Logger log_;
   std::chrono::seconds patience_;
   base::Instant latest_{};
   std::function<void(base::Result<void>)> done_;
-  std::vector<Question> questions_;
+  std::vector<InstallationQuestion> questions_;
   std::size_t next_ = 0;
-  std::string renewed_;  // renewTime as it was read first
   base::TimerId timer_{};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

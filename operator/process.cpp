@@ -18,12 +18,7 @@
 #include "operator/operator.h"
 #include "operator/policy_keeper.h"
 #include "operator/worker_thread.h"
-#include "telemetry/api_metrics.h"
-#include "telemetry/health.h"
-#include "telemetry/loop_watch.h"
-#include "telemetry/metrics.h"
-#include "telemetry/metrics_server.h"
-#include "telemetry/process_metrics.h"
+#include "telemetry/monitoring.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -38,11 +33,15 @@ class Process {
   explicit Process(const ProcessOptions& options)
       : options_(options),
         sink_(base::makeStderrSink()),
-        log_(*sink_, options.logLevel, "operator", options.logFormat) {
+        log_(*sink_, options.logLevel, "operator", options.logFormat),
+        monitoring_(loop_) {
     base::returnFreedMemory(kReturnedBytes);
     base::onStopSignal(loop_, [this] { stop(0); });
     worker_.emplace(loop_);
   }
+  ~Process() { monitoring_.stopServing(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
 
   int run() {
     if (const auto started = start(); !started) {
@@ -50,7 +49,7 @@ class Process {
       return 1;
     }
     loop_.run();
-    return exitCode_;
+    return exitCode_.value_or(0);
   }
 
  private:
@@ -62,13 +61,12 @@ class Process {
     if (!config) return base::fail(config.error());
     log_.info("starting",
               {{"server", config->server}, {"source", config->source}, {"identity", options_.identity}});
-    auto connection =
-        kube::makeApiClient(*config, loop_, rng.split(), log_,
-                            {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
-                             .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
-                             .observe = [this](std::string_view verb, int status, auto took) {
-                               apiMetrics_.note(verb, status, std::chrono::duration<double>(took).count());
-                             }});
+    auto connection = kube::makeApiClient(*config, loop_, rng.split(), log_,
+                                          {.userAgent = "trainyard-operator/" TRAINYARD_VERSION,
+                                           .rateLimit = {.perSecond = options_.qps, .burst = options_.burst},
+                                           .observe = [this](std::string_view verb, int status, auto took) {
+                                             monitoring_.noteRequest(verb, status, took);
+                                           }});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
     operator_ = std::make_unique<Operator>(
@@ -80,8 +78,13 @@ class Process {
                         .certificates = options_.certificates,
                         .policy = policy_ ? policy_->policy() : model::Policy(),
                         .provisioning = policy_ ? policy_->file().provisioning : model::ProvisioningPolicy()},
-        Operator::Dependencies{connection_->api(), connection_->leaseApi(), loop_, metrics_, rng.split(),
-                               log_, worker_->offload()});
+        Operator::Dependencies{.api = connection_->api(),
+                               .leaseApi = connection_->leaseApi(),
+                               .executor = loop_,
+                               .metrics = monitoring_.registry(),
+                               .rng = rng.split(),
+                               .log = log_,
+                               .offload = worker_->offload()});
     connection_->api().guardWrites([this] { return operator_->leading(); });
     operator_->onLeadershipLost([this] {
       exitCode_ = 1;
@@ -104,7 +107,8 @@ class Process {
 
   base::Result<void> openPolicy() {
     if (options_.policyFile.empty()) return {};
-    auto opened = PolicyKeeper::open(options_.policyFile, loop_, metrics_, log_.named("policy"));
+    auto opened =
+        PolicyKeeper::open(options_.policyFile, loop_, monitoring_.registry(), log_.named("policy"));
     if (!opened) return base::fail(opened.error());
     policy_ = std::move(*opened);
     // Must be set before anything is decoded.
@@ -113,22 +117,14 @@ class Process {
   }
 
   base::Result<void> serve() {
-    metrics_.setBuildInfo(TRAINYARD_VERSION);
-    telemetry::addProcessMetrics(metrics_);
-    loopWatch_ = std::make_unique<telemetry::LoopWatch>(metrics_, loop_);
-    health_.addReadinessCheck("caches", [this]() -> base::Result<void> {
+    monitoring_.start(TRAINYARD_VERSION);
+    monitoring_.health().addReadinessCheck("caches", [this]() -> base::Result<void> {
       if (ready_.load()) return {};
       return base::fail(base::ErrorCode::kUnavailable, "the first lists have not been read yet");
     });
-    health_.addLivenessCheck("loop", [this]() -> base::Result<void> {
-      if (loop_.now() - lastBeat_.load() < kStuck) return {};
-      return base::fail(base::ErrorCode::kInternal, "the event loop has been blocked for a long time");
-    });
-    auto server = telemetry::MetricsServer::start(
-        options_.metrics, {metrics_, health_, connection_->api(), loop_, log_.named("metrics")});
-    if (!server) return base::fail(server.error());
-    server_ = std::move(*server);
-    return {};
+    monitoring_.requireBeats(kStuck,
+                             {base::ErrorCode::kInternal, "the event loop has been blocked for a long time"});
+    return monitoring_.serve(options_.metrics, connection_->api(), log_);
   }
 
   base::Result<void> serveConsole(const kube::ConnectionConfig& config) {
@@ -149,13 +145,12 @@ class Process {
   // Server threads must not touch the operator, so the loop publishes its state to them.
   void publishReadiness() {
     ready_.store(operator_->synced());
-    lastBeat_.store(loop_.now());
+    monitoring_.beat();
     loop_.postAfter(std::chrono::milliseconds(100), [this] { publishReadiness(); });
   }
 
   void stop(int code) {
-    if (stopping_ || !operator_) return loop_.stop();
-    stopping_ = true;
+    if (exitCode_ || !operator_) return loop_.stop();
     exitCode_ = code;
     log_.info("stopping");
     operator_->shutDown([this] { loop_.stop(); });
@@ -165,20 +160,14 @@ class Process {
   std::unique_ptr<base::LogSink> sink_;
   base::Logger log_;
   base::EventLoop loop_;
-  telemetry::MetricsRegistry metrics_;
-  telemetry::ApiMetrics apiMetrics_{metrics_};
-  std::unique_ptr<telemetry::LoopWatch> loopWatch_;
-  telemetry::Health health_;
+  telemetry::Monitoring monitoring_;
   std::optional<WorkerThread> worker_;  // created after the stop signals are blocked
   std::atomic<bool> ready_ = false;
-  std::atomic<base::Instant> lastBeat_ = loop_.now();
   std::unique_ptr<kube::ApiConnection> connection_;
   std::unique_ptr<PolicyKeeper> policy_;  // null without a file
   std::unique_ptr<Operator> operator_;
-  std::unique_ptr<telemetry::MetricsServer> server_;
   std::unique_ptr<console::ConsoleServer> console_;  // null unless requested
-  bool stopping_ = false;
-  int exitCode_ = 0;
+  std::optional<int> exitCode_ = std::nullopt;       // set once the program is stopping
 };
 
 // For commands that make a few requests and exit.

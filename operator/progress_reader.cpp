@@ -238,8 +238,8 @@ void ProgressReader::take(Watched& watched, Candidate& candidate, const std::str
   candidate.fingerprint = tail.fingerprint;
   if (tail.lastLine) candidate.seen = tail.lastLine;
   // For a log that is read for the first time, only its own timestamps show when it was written.
-  if (const auto said = first ? tail.lastLine : std::optional(now); said)
-    watched.lastSign = std::max(watched.lastSign, *said);
+  if (const auto sign = first ? tail.lastLine : std::optional(now); sign)
+    watched.lastSign = std::max(watched.lastSign, *sign);
   if (!tail.reported) return;
   // Reports of two members, or of an earlier start, may be read in any order: the newest report
   // counts.

@@ -19,11 +19,62 @@ def source(*folders):
     return "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted((ROOT / folder).rglob("*.cpp")))
 
 
+def reason_table():
+    """The rows of kPendingReasons by name; without "Other", which is never written."""
+    row = re.compile(r'Row\{k\w+,\s*"(\w+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*k(\w+),\s*k(\w+)\}')
+    fields = ("waitsForCapacity", "expectsStart", "wantsNodes")
+    table = {}
+    for name, *flags, delay, kind in row.findall((ROOT / "src/model/reasons.h").read_text(encoding="utf-8")):
+        table[name] = {**{field: flag == "true" for field, flag in zip(fields, flags)}, "delay": delay, "kind": kind}
+    check(len(table) > 10 and table.pop("Other", None), "src/model/reasons.h: the rows of kPendingReasons were not found")
+    return table
+
+
+def check_reason_lists(table):
+    """Lists of reasons outside of the code: the CRD's descriptions, the alerts and the last rows of docs/reasons.md."""
+    admitted = [name for name, row in table.items() if row["kind"] == "Admitted"]
+    refused = [name for name, row in table.items() if row["kind"] != "Admitted"]
+    text = " ".join((ROOT / "crds/trainyard.dev_trainingjobs.yaml").read_text(encoding="utf-8").split())
+
+    def same(what, found, wanted):
+        check(set(found) == set(wanted), f"{what} lists {', '.join(found) or 'nothing'}; by src/model/reasons.h: {', '.join(wanted)}")
+
+    def part(begin, end):
+        found = re.search(re.escape(begin) + "(.*?)" + re.escape(end), text)
+        return found.group(1) if found else ""
+
+    same("the CRD, status.conditions[].reason,", re.findall(r"\w+", part("With Admitted=False: ", ".")), refused)
+    same("the CRD, status.pending.reason,", re.findall(r"([A-Z]\w+): ", part("events and metrics use the same. ", "type: string")),
+         admitted)
+    same("the CRD, status.delays.fairShareSeconds,",
+         re.findall(r"\w+", part("because its queue had used up its share (", ")")),
+         [name for name, row in table.items() if row["delay"] == "FairShare"])
+    delays = re.findall(r'DelayKindTraits\{DelayKind::k\w+, "(\w+)"\}', (ROOT / "src/model/reasons.h").read_text(encoding="utf-8"))
+    check(f"enum: [{', '.join(delays[1:])}]" in text, f"the CRD does not list the kinds of delay {', '.join(delays[1:])}")
+    queues = (ROOT / "docs/queues.md").read_text(encoding="utf-8")
+    counted = dict(re.findall(r"^\| (\w+) \| [^|]+ \| ([^|]+) \|$", queues[queues.index("## Why a job waits"):], re.M))
+    for name, row in table.items():
+        delay = {"None": None, "FairShare": "fair share", "Fragmentation": "fragmentation"}[row["delay"]]
+        check(not delay or counted.get(name, "").startswith((delay, "the same")), f"docs/queues.md does not count {name} as {delay}")
+    rules = (ROOT / "helm/trainyard/files/rules/trainyard.yaml").read_text(encoding="utf-8")
+    listed = [name for each in re.findall(r'trainyard_waiting_jobs\{reason=~?"([\w|]+)"\}', rules) for name in each.split("|")]
+    for name in listed:
+        check(name in table, f"the alerts name the reason {name}, which does not exist")
+    # Free GPUs end these waits. A job that waits for its turn waits for a job ahead of it.
+    starting = re.search(r'trainyard_waiting_jobs\{reason=~"([\w|]+)"\}', rules)
+    same("the alert TrainyardNothingStarts", starting.group(1).split("|") if starting else [],
+         [name for name, row in table.items() if row["expectsStart"] or name == "WaitingForTurn"])
+    page = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reasons.md").read_text(encoding="utf-8"), re.M)
+    same("docs/reasons.md, the rows of jobs that are not admitted,", page[len(admitted):len(table)], refused)
+    check(len(refused) == 9, "docs/reasons.md says below its first table how many reasons are those of jobs that are not admitted")
+
+
 def check_reasons():
     page = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
     said = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
-    reasons = set(re.findall(r'case PendingReason::k\w+: return "(\w+)"', source("src/model"))) - {"Other"}
-    check(len(reasons) > 10, "no reasons were found in the code")
+    table = reason_table()
+    check_reason_lists(table)
+    reasons = set(table)
     events = set(re.findall(r'\{\s*(?:true|false),\s*"([A-Z]\w+)"', source("src/core", "operator")))
     events |= set(re.findall(r'EventType::k\w+,\s*"([A-Z]\w+)"', source("operator")))
     types = set(re.findall(r'string_view k\w+ = "([A-Z]\w+)"', "".join(
@@ -59,6 +110,30 @@ def check_policy_example():
             check(key in below, f"examples/policy.yaml does not have {name}.{key}")
 
 
+def check_orderings():
+    """Lists of orderings that no compiler sees: drawn policies (srsf stands for srtf), the CLI's help and the pages."""
+    table = re.findall(r'OrderingTraits\{Ordering::k\w+, "(\w+)"', (ROOT / "src/model/ordering.h").read_text(encoding="utf-8"))
+    check(len(table) > 3, "src/model/ordering.h: the rows of kOrderings were not found")
+    tenants = (ROOT / "tests/property/drawn_tenants.py").read_text(encoding="utf-8")
+    drawn = re.findall(r"draw\.policy\(rng\.choice\(\[(.*?)\]\)\)", tenants)
+    check(drawn, "tests/property/drawn_tenants.py draws no ordering")
+    for choice in drawn:
+        check(set(re.findall(r"\w+", choice)) == set(table) - {"srtf"},
+              f"tests/property/drawn_tenants.py draws the orderings {choice}; src/model/ordering.h has {', '.join(table)}")
+    for name in ("cli/replay_command.cpp", "docs/policy.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for ordering in table:
+            check(re.search(rf"\b{ordering}\b", text), f"{name} does not have the ordering {ordering}")
+
+
+def check_frameworks():
+    table = re.findall(r'FrameworkTraits\{Framework::k\w+, "(\w+)"', (ROOT / "src/model/framework.h").read_text(encoding="utf-8"))
+    check(len(table) > 5, "src/model/framework.h: the rows of kFrameworks were not found")
+    text = (ROOT / "docs/frameworks.md").read_text(encoding="utf-8")
+    for name in table:
+        check(re.search(rf"\b{name}\b", text), f"docs/frameworks.md does not have the framework {name}")
+
+
 def anchors(path):
     headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -81,6 +156,8 @@ def main():
     done = subprocess.run([ROOT / "tools" / "api-reference", "--check"], capture_output=True, text=True, check=False)
     check(done.returncode == 0, done.stderr.strip())
     check_reasons()
+    check_orderings()
+    check_frameworks()
     check_policy_example()
     check_links()
     for problem in problems:

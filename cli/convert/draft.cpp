@@ -1,7 +1,5 @@
 #include "cli/convert/draft.h"
 
-#include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,25 +9,18 @@
 #include "cli/convert/ssh_launch.h"
 #include "cli/convert/template.h"
 #include "cli/convert/variables.h"
-#include "cli/plain_text.h"
 
 namespace trainyard::cli {
 namespace {
 
-constexpr std::size_t kRoleLetters = 16;
 constexpr const char* kApplied = "kubectl.kubernetes.io/last-applied-configuration";
 constexpr const char* kQueueLabel = "kueue.x-k8s.io/queue-name";
 constexpr const char* kPriorityLabel = "kueue.x-k8s.io/priority-class";
 
-bool sameButForCase(const std::string& name, const std::string& original) {
-  return std::equal(name.begin(), name.end(), original.begin(), original.end(),
-                    [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-}
-
 }  // namespace
 
 JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Companions& companions)
-    : facts_(facts), companions_(companions) {
+    : facts_(facts), companions_(companions), notes_(facts), roles_(facts, notes_) {
   job_["apiVersion"] = "trainyard.dev/v1alpha1";
   job_["kind"] = "TrainingJob";
   Json meta = Json::object();
@@ -40,7 +31,7 @@ JobDraft::JobDraft(const Json& source, const SystemFacts& facts, const Companion
   if (get(meta, "annotations").empty()) meta.erase("annotations");
   for (const char* key : {"ownerReferences", "finalizers"}) {
     if (!get(source, "metadata", key).empty())
-      lost(fmt::format("metadata.{}: not carried over: the TrainingJob belongs to nothing else", key));
+      notes_.lost(fmt::format("metadata.{}: not carried over: the TrainingJob belongs to nothing else", key));
   }
   takeName(meta);
   takeKueueLabels(meta);
@@ -53,7 +44,7 @@ void JobDraft::takeName(const Json& meta) {
   static const re2::RE2 kLabel("[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
   name_ = textOf(get(meta, "name"));
   if (name_.empty() || isPlaceholder(Json(name_)) || re2::RE2::FullMatch(name_, kLabel)) return;
-  cannotWork(
+  notes_.cannotWork(
       "metadata.name: names of TrainingJobs are like those of Services, 63 letters, digits and \"-\" at "
       "most, first a letter: choose another one");
 }
@@ -63,98 +54,21 @@ void JobDraft::takeKueueLabels(Json& meta) {
   if (queue.is_string()) {
     spec_["queue"] = queue;
     meta["labels"].erase(kQueueLabel);
-    kept("label kueue.x-k8s.io/queue-name became spec.queue: a Queue of that name has to exist");
+    notes_.kept("label kueue.x-k8s.io/queue-name became spec.queue: a Queue of that name has to exist");
     ofKueue_ = true;
   }
   const std::string priority = textOf(get(meta, "labels", kPriorityLabel));
   if (priority.empty()) return;
   meta["labels"].erase(kPriorityLabel);
-  lost(
+  notes_.lost(
       fmt::format("label {}: \"{}\" is a WorkloadPriorityClass of Kueue: name a PriorityClass in "
                   "spec.priorityClassName",
                   kPriorityLabel, priority));
 }
 
-RoleDraft* JobDraft::findRole(std::string_view name) {
-  const auto found =
-      std::find_if(roles_.begin(), roles_.end(), [&](const RoleDraft& each) { return each.name == name; });
-  return found == roles_.end() ? nullptr : &*found;
-}
-
 std::string JobDraft::hostOf(std::string_view role, std::int64_t index) const {
   const std::string job = name_.empty() ? "$(TRAINYARD_JOB)" : name_;
   return fmt::format("{}-{}-{}.{}", job, role, index, job);
-}
-
-void JobDraft::note(Severity severity, std::string_view text) {
-  std::string line = plainText(text, false);
-  for (const char* separator : {"\u2028", "\u2029"}) {
-    for (auto at = line.find(separator); at != std::string::npos; at = line.find(separator))
-      line.replace(at, 3, " ");
-  }
-  Note note{severity, std::move(line)};
-  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
-}
-
-void JobDraft::noteUnknown(const Json& object, const std::string& path, const std::string& shown) {
-  if (!object.is_object()) return;
-  for (const auto& [key, value] : object.items()) {
-    const std::string inner = fmt::format("{}.{}", path, key);
-    const std::string said = fmt::format("{}.{}", shown, key);
-    if (value.is_null()) continue;
-    if (!facts_.knows(inner))
-      lost(fmt::format("{}: not carried over", said));
-    else if (!facts_.hasRow(inner) && !facts_.knows(inner + ".*"))  // callers handle each of several
-      noteUnknown(value, inner, said);
-  }
-}
-
-RoleDraft* JobDraft::addRole(const std::string& original, const Json& replicas, Json pod) {
-  if (replicas == 0) {
-    kept(fmt::format("{}{} has no replicas: left out", facts_.kind == "Job" ? "task " : "", original));
-    return nullptr;
-  }
-  const std::string name = roleName(original);
-  if (name != original && !original.empty() && !sameButForCase(name, original))
-    kept(fmt::format("task {} is role {}: names of roles have letters and digits only", original, name));
-  RoleDraft role{name, original, Json(1), pod.is_object() ? std::move(pod) : Json::object()};
-  if (replicas.is_number_integer()) {
-    role.replicas = replicas;
-  } else if (!replicas.is_null()) {
-    role.replicas = replicas;
-    cannotWork(
-        fmt::format("role {}: replicas is {}, which is not a number: {}", name, valueText(replicas),
-                    isPlaceholder(replicas) ? "it stays for whatever is to replace it" : "write a number"));
-  }
-  roles_.push_back(std::move(role));
-  return &roles_.back();
-}
-
-// A role name is [a-z][a-z0-9]* with at most 16 letters, because pods are named JOB-ROLE-INDEX.
-std::string JobDraft::roleName(const std::string& original) {
-  std::string name;
-  for (const char each : original) {
-    const char letter = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
-    const bool digit = letter >= '0' && letter <= '9';
-    if ((letter >= 'a' && letter <= 'z') || (digit && !name.empty())) name += letter;
-  }
-  name = name.substr(0, kRoleLetters);
-  if (name.empty()) name = "task";
-  std::string unique = name;
-  for (int next = 2; !taken_.insert(unique).second; ++next)
-    unique = name.substr(0, kRoleLetters - 2) + std::to_string(next);
-  return unique;
-}
-
-std::int64_t JobDraft::members() const {
-  std::int64_t all = 0;
-  for (const RoleDraft& role : roles_) all += countOf(role.replicas);
-  return all;
-}
-
-bool JobDraft::sizesKnown() const {
-  return std::all_of(roles_.begin(), roles_.end(),
-                     [](const RoleDraft& role) { return role.replicas.is_number_integer(); });
 }
 
 bool JobDraft::mentions(const std::string& pattern) const {
@@ -169,20 +83,22 @@ bool JobDraft::mentions(const std::string& pattern) const {
   return found;
 }
 
-void JobDraft::takeQueue(const Json& queue, const std::string& said) {
+void JobDraft::takeQueue(const Json& queue, const std::string& origin) {
   const std::string name = textOf(queue);
   const Json other = get(spec_, "queue");
   if (name.empty() || queue == other) return;
   if (!other.is_null())
-    return lost(fmt::format("{}: {}: not carried over; spec.queue is {}", said, name, textOf(other)));
+    return notes_.lost(
+        fmt::format("{}: {}: not carried over; spec.queue is {}", origin, name, textOf(other)));
   spec_["queue"] = queue;
-  kept(fmt::format("{}: {} became spec.queue: a Queue of that name has to exist", said, name));
+  notes_.kept(fmt::format("{}: {} became spec.queue: a Queue of that name has to exist", origin, name));
 }
 
 void JobDraft::addSuspend(const Json& suspend, const char* path) {
   if (suspend.is_null()) return;
   if (ofKueue_ && suspend == true)
-    return changed(fmt::format("{}: left out, as Kueue may have set it; write run.suspend to keep it", path));
+    return notes_.changed(
+        fmt::format("{}: left out, as Kueue may have set it; write run.suspend to keep it", path));
   spec_["run"]["suspend"] = suspend;
 }
 
@@ -194,8 +110,9 @@ void JobDraft::settlePriority() {
     if (own.is_null()) continue;
     if (priority.is_null()) priority = own;
     if (own != priority)
-      changed(fmt::format("role {}: priorityClassName {}: not carried over; all members have the job's, {}",
-                          role.name, textOf(own), textOf(priority)));
+      notes_.changed(
+          fmt::format("role {}: priorityClassName {}: not carried over; all members have the job's, {}",
+                      role.name, textOf(own), textOf(priority)));
     role.pod["spec"].erase("priorityClassName");
   }
   if (!priority.is_null()) spec_["priorityClassName"] = std::move(priority);
@@ -215,12 +132,14 @@ void JobDraft::renameMembers() {
       });
     }
     if (found)
-      kept(fmt::format("members {}-N are called {}-{}-N: texts of the templates that name one are rewritten",
-                       renamed.formerPrefix, name_, renamed.name));
+      notes_.kept(
+          fmt::format("members {}-N are called {}-{}-N: texts of the templates that name one are rewritten",
+                      renamed.formerPrefix, name_, renamed.name));
     for (const std::string& text : scriptsOf(companions_)) {
       if (!re2::RE2::PartialMatch(text, expression)) continue;
-      cannotWork(fmt::format("a ConfigMap names members {}-N, which are called {}-{}-N: write that there",
-                             renamed.formerPrefix, name_, renamed.name));
+      notes_.cannotWork(
+          fmt::format("a ConfigMap names members {}-N, which are called {}-{}-N: write that there",
+                      renamed.formerPrefix, name_, renamed.name));
     }
   }
 }
@@ -231,9 +150,7 @@ base::Result<Converted> JobDraft::finish() {
   takeSchedulerMarks(job_["metadata"], "the job", *this);
   settlePriority();
   renameMembers();
-  if (const std::string framework = textOf(get(spec_, "framework"));
-      framework == "MPI" || framework == "Horovod")
-    noteOwnSsh(*this);
+  if (launchesOverSsh(textOf(get(spec_, "framework")))) noteOwnSsh(*this);
   TemplateCleaner cleaner(*this);
   for (RoleDraft& role : roles_) {
     cleaner.clean(role);
@@ -259,7 +176,7 @@ base::Result<Converted> JobDraft::finish() {
     if (!ns_.empty()) each["metadata"]["namespace"] = ns_;
     converted.objects.push_back(each.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  converted.notes = std::move(notes_);
+  converted.notes = notes_.take();
   return converted;
 }
 

@@ -40,12 +40,13 @@ class PyTorchJob {
       : spec_(get(source, "spec")),
         run_(get(spec_, "runPolicy")),
         elastic_(get(spec_, "elasticPolicy")),
-        draft_(draft) {}
+        draft_(draft),
+        notes_(draft.notes()) {}
 
   void draft() {
     draft_.spec()["framework"] = "PyTorch";
     for (const char* name : {"Master", "Worker"}) addReplicas(name);
-    draft_.noteUnknown(spec_, "spec", "spec");
+    notes_.noteUnknown(spec_, "spec", "spec");
     if (!elastic_.is_null()) addElastic();
     noteRestarts();
     addProcesses();
@@ -54,7 +55,7 @@ class PyTorchJob {
     addSuccess();
     addMemberNames();
     addOverwritten();
-    draft_.kept("RANK, MASTER_ADDR and PET_* are set by the operator (docs/frameworks.md)");
+    notes_.kept("RANK, MASTER_ADDR and PET_* are set by the operator (docs/frameworks.md)");
   }
 
  private:
@@ -66,7 +67,7 @@ class PyTorchJob {
       if (sameIgnoringCase(key, name)) one = value;
       if (sameIgnoringCase(name, "Worker") && !sameIgnoringCase(key, "Master") &&
           !sameIgnoringCase(key, "Worker"))
-        draft_.lost(fmt::format("spec.pytorchReplicaSpecs.{}: not carried over", key));
+        notes_.lost(fmt::format("spec.pytorchReplicaSpecs.{}: not carried over", key));
     }
     if (one.is_null()) return;
     Json replicas = get(one, "replicas");
@@ -74,10 +75,10 @@ class PyTorchJob {
     if (!elastic_.is_null() && sameIgnoringCase(name, "Worker") && replicas == 0) {
       const Json minimum = get(elastic_, "minReplicas");
       replicas = minimum.is_number_integer() && minimum > 0 ? minimum : Json(1);
-      draft_.changed("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
+      notes_.changed("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
     }
-    draft_.noteUnknown(one, "spec.pytorchReplicaSpecs.*", fmt::format("spec.pytorchReplicaSpecs.{}", name));
-    const RoleDraft* role = draft_.addRole(name, replicas, get(one, "template"));
+    notes_.noteUnknown(one, "spec.pytorchReplicaSpecs.*", fmt::format("spec.pytorchReplicaSpecs.{}", name));
+    const RoleDraft* role = draft_.roles().add(name, replicas, get(one, "template"));
     if (role != nullptr) addRestarts(get(one, "restartPolicy"), *role);
   }
 
@@ -85,27 +86,27 @@ class PyTorchJob {
     const std::string text = policy.is_null() ? "OnFailure" : textOf(policy);
     if (text == "Never") {
       draft_.failures().role(role.name, OnFailure::kEnd);
-      draft_.kept(
+      notes_.kept(
           fmt::format("{}: restartPolicy Never: a failure ends the job (spec.failure); preemption and lost "
                       "nodes are not failures",
                       role.original));
     } else if (text == "ExitCode") {
       draft_.failures().role(role.name, OnFailure::kByExitCode);
-      draft_.kept(fmt::format("{}: restartPolicy ExitCode: spec.failure.rules restart codes from 128 on",
+      notes_.kept(fmt::format("{}: restartPolicy ExitCode: spec.failure.rules restart codes from 128 on",
                               role.original));
     } else {
       draft_.failures().role(role.name, OnFailure::kRestart);
       restarts_.emplace_back(role.original, text);
       noteScratch(role, draft_);  // a container that the kubelet restarts keeps the pod's volumes
       if (text == "Always")
-        draft_.changed(
+        notes_.changed(
             fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
     }
   }
 
   void noteRestarts() {
     for (const auto& [role, policy] : restarts_)
-      draft_.kept(fmt::format(
+      notes_.kept(fmt::format(
           "{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and {} again; "
           "without rules "
           "hopeless failures end at once",
@@ -138,7 +139,7 @@ class PyTorchJob {
   // Kubeflow resizes a job only by an autoscaler, which it creates only if `metrics` is set.
   void addElastic() {
     addTorchOptions();
-    const RoleDraft* worker = draft_.findRole("worker");
+    const RoleDraft* worker = draft_.roles().find("worker");
     if (worker == nullptr) return;
     const Json size = worker->replicas;
     const Json minimum = get(elastic_, "minReplicas").is_null() ? size : get(elastic_, "minReplicas");
@@ -149,7 +150,7 @@ class PyTorchJob {
         bounded ? fmt::format("{}:{}", valueText(minimum), valueText(most)) : valueText(size);
     if (get(elastic_, "metrics").is_null()) {
       if (minimum != most || most != size)
-        draft_.kept(
+        notes_.kept(
             fmt::format("elasticPolicy: the job keeps its {} workers: Kubeflow resizes with metrics only; "
                         "torchrun goes on "
                         "with fewer by PET_NNODES {}, as there",
@@ -159,7 +160,7 @@ class PyTorchJob {
       return;
     }
     if (fixesNodes(*worker)) {
-      draft_.changed(fmt::format(
+      notes_.changed(fmt::format(
           "elasticPolicy.metrics: the job keeps its {} workers: the command fixes the number of nodes",
           valueText(size)));
       setEverywhere("PET_NNODES", nodes);
@@ -172,7 +173,7 @@ class PyTorchJob {
     elastic["minReplicas"] = minimum;
     elastic["maxReplicas"] = most;
     draft_.spec()["elastic"] = std::move(elastic);
-    draft_.changed("elasticPolicy.metrics: not carried over; Trainyard resizes the job by free capacity");
+    notes_.changed("elasticPolicy.metrics: not carried over; Trainyard resizes the job by free capacity");
   }
 
   void addTorchOptions() {
@@ -195,7 +196,7 @@ class PyTorchJob {
     }
     if (!conf.empty()) setEverywhere("PET_RDZV_CONF", conf);
     if (get(elastic_, "standalone") == true)
-      draft_.lost("elasticPolicy.standalone: write --standalone into the command");
+      notes_.lost("elasticPolicy.standalone: write --standalone into the command");
   }
 
   // WORLD_SIZE is the number of nodes times processes; torchrun reads the number of processes.
@@ -210,20 +211,20 @@ class PyTorchJob {
         role.variables.emplace_back("PET_NPROC_PER_NODE", "auto");
     }
     if (!processes.empty() && !hasMaster())
-      return draft_.kept(fmt::format("nprocPerNode {}: variable PET_NPROC_PER_NODE", processes));
+      return notes_.kept(fmt::format("nprocPerNode {}: variable PET_NPROC_PER_NODE", processes));
     if (isPlaceholder(Json(processes)))
-      draft_.changed(
+      notes_.changed(
           fmt::format("nprocPerNode {}: WORLD_SIZE is the number of pods; in Kubeflow it is that times {}",
                       processes, processes));
     if (!number || processes == "1") return;
-    if (!draft_.sizesKnown() || draft_.spec().contains("elastic")) {
-      draft_.changed(
+    if (!draft_.roles().sizesKnown() || draft_.spec().contains("elastic")) {
+      notes_.changed(
           fmt::format("nprocPerNode {}: WORLD_SIZE is the number of pods: it is {} times that in Kubeflow",
                       processes, processes));
       return;
     }
-    setEverywhere("WORLD_SIZE", std::to_string(draft_.members() * std::stoll(processes)));
-    draft_.kept(fmt::format("nprocPerNode {}: variables PET_NPROC_PER_NODE and WORLD_SIZE", processes));
+    setEverywhere("WORLD_SIZE", std::to_string(draft_.roles().members() * std::stoll(processes)));
+    notes_.kept(fmt::format("nprocPerNode {}: variables PET_NPROC_PER_NODE and WORLD_SIZE", processes));
   }
 
   void addRendezvous() {
@@ -244,10 +245,11 @@ class PyTorchJob {
     Json policy = get(run_, "cleanPodPolicy");
     if (policy.is_null()) policy = "None";
     draft_.set("run", "cleanPodPolicy", policy);
-    const RoleDraft* worker = draft_.findRole("worker");
-    const bool outlives = draft_.findRole("master") != nullptr || !elastic_.is_null();
-    if (policy == "None" && worker != nullptr && outlives && draft_.members() > 1 && hasGpus(worker->pod))
-      draft_.changed(
+    const RoleDraft* worker = draft_.roles().find("worker");
+    const bool outlives = draft_.roles().find("master") != nullptr || !elastic_.is_null();
+    if (policy == "None" && worker != nullptr && outlives && draft_.roles().members() > 1 &&
+        hasGpus(worker->pod))
+      notes_.changed(
           "cleanPodPolicy None: workers that still run when the job has succeeded are deleted, as they hold "
           "GPUs; "
           "Kubeflow lets them end by themselves (spec.success.roles has all roles wait)");
@@ -258,7 +260,7 @@ class PyTorchJob {
     if (Json limit = get(run_, "backoffLimit"); !limit.is_null()) draft_.failures().limit(std::move(limit));
     const std::string manager = textOf(get(run_, "managedBy"));
     if (!manager.empty() && manager != kOperator)
-      draft_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.run.managedBy", manager));
+      notes_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.run.managedBy", manager));
     addScheduling(get(run_, "schedulingPolicy"));
   }
 
@@ -267,22 +269,23 @@ class PyTorchJob {
     copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
     if (const Json minimum = get(scheduling, "minAvailable"); !minimum.is_null() && minimum != 0) {
       if (!get(draft_.spec(), "elastic").is_null()) {
-        draft_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
-      } else if (countOf(minimum) < draft_.members() || !minimum.is_number_integer()) {
+        notes_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
+      } else if (countOf(minimum) < draft_.roles().members() || !minimum.is_number_integer()) {
         draft_.set("gang", "minAvailable", minimum);
       }
     }
     if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
-      draft_.kept(
+      notes_.kept(
           "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no part of a gang holds nodes");
   }
 
   // An elastic job without a master succeeds with the first of its workers.
   void addSuccess() {
-    if (elastic_.is_null() || draft_.findRole("master") != nullptr || draft_.members() < 2) return;
+    if (elastic_.is_null() || draft_.roles().find("master") != nullptr || draft_.roles().members() < 2)
+      return;
     draft_.set("success", "operator", "Any");
     draft_.set("success", "roles", Json::array({"worker"}));
-    draft_.kept("elasticPolicy: the job has succeeded when one worker has (spec.success)");
+    notes_.kept("elasticPolicy: the job has succeeded when one worker has (spec.success)");
   }
 
   // Kubeflow creates a Service for the name of each pod.
@@ -292,7 +295,7 @@ class PyTorchJob {
         fmt::format(R"(({}\$\w+|\$[{{(]\w+[^\s)}}]*[)}}])-(master|worker)-(\d+|\$))", own);
     if (!draft_.mentions(member)) return;
     draft_.set("gang", "memberServices", true);
-    draft_.kept("names such as JOB-master-0 are host names: a Service for each member (gang.memberServices)");
+    notes_.kept("names such as JOB-master-0 are host names: a Service for each member (gang.memberServices)");
   }
 
   // Kubeflow appends its variables to the template's, and the last one of a name counts.
@@ -311,11 +314,11 @@ class PyTorchJob {
     for (RoleDraft& role : draft_.roles()) role.overwritten = names;
   }
 
-  [[nodiscard]] bool hasMaster() const { return draft_.findRole("master") != nullptr; }
+  [[nodiscard]] bool hasMaster() const { return draft_.roles().find("master") != nullptr; }
 
   [[nodiscard]] std::string processes() const {
-    const std::string said = valueText(get(spec_, "nprocPerNode"));
-    return said.empty() ? valueText(get(elastic_, "nProcPerNode")) : said;
+    const std::string text = valueText(get(spec_, "nprocPerNode"));
+    return text.empty() ? valueText(get(elastic_, "nProcPerNode")) : text;
   }
 
   void setEverywhere(const std::string& name, const std::string& value) {
@@ -326,6 +329,7 @@ class PyTorchJob {
   const Json run_;
   const Json elastic_;
   JobDraft& draft_;
+  ConversionNotes& notes_;
   bool memberOnly_ = false;
   std::vector<std::pair<std::string, std::string>> restarts_;  // roles and their restartPolicy
 };

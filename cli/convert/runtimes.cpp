@@ -92,71 +92,73 @@ void readJobs(const Json& runtime, Runtime& result) {
 }
 
 // Notes how the runtime's JobSet controls its Jobs.
-void noteJobSet(const Runtime& runtime, const std::string& said, JobDraft& draft) {
+void noteJobSet(const Runtime& runtime, const std::string& origin, JobDraft& draft) {
   const Json set = get(runtime.object, "spec", "template", "spec");
   if (!get(set, "failurePolicy", "maxRestarts").is_null())
-    draft.changed(fmt::format(
+    draft.notes().changed(fmt::format(
         "{}: failurePolicy.maxRestarts: the Job's retries and the JobSet's restarts are one count here, "
         "spec.failure.maxRestarts",
-        said));
+        origin));
   if (!get(set, "ttlSecondsAfterFinished").is_null())
-    draft.changed(
+    draft.notes().changed(
         fmt::format("{}: ttlSecondsAfterFinished: spec.run.ttlSecondsAfterFinished deletes the TrainingJob, "
                     "not only its pods",
-                    said));
+                    origin));
   if (textOf(get(set, "startupPolicy", "startupPolicyOrder")) == "InOrder")
-    draft.changed(fmt::format("{}: startupPolicy: all roles start together", said));
+    draft.notes().changed(fmt::format("{}: startupPolicy: all roles start together", origin));
   const Json success = get(set, "successPolicy");
   const Json targets = listOf(get(success, "targetReplicatedJobs"));
   const bool usual = textOf(get(success, "operator")) != "Any" &&
                      std::all_of(targets.begin(), targets.end(),
                                  [](const Json& each) { return each == "node" || each == kLauncherJob; });
-  if (!usual) draft.lost(fmt::format("{}: successPolicy: not carried over; see spec.success", said));
+  if (!usual)
+    draft.notes().lost(fmt::format("{}: successPolicy: not carried over; see spec.success", origin));
   if (!get(runtime.object, "spec", "mlPolicy", "torch", "elasticPolicy").is_null())
-    draft.lost(fmt::format(
+    draft.notes().lost(fmt::format(
         "{}: mlPolicy.torch.elasticPolicy: the job has a fixed size; write spec.elastic to have it resized",
-        said));
+        origin));
   if (!get(runtime.object, "spec", "podGroupPolicy", "volcano", "networkTopology").is_null())
-    draft.lost(
-        fmt::format("{}: podGroupPolicy.volcano.networkTopology: name a level in spec.locality", said));
+    draft.notes().lost(
+        fmt::format("{}: podGroupPolicy.volcano.networkTopology: name a level in spec.locality", origin));
 }
 
-void noteJob(const Json& job, const std::string& said, JobDraft& draft) {
-  draft.noteUnknown(job, "runtime.spec.template.spec.replicatedJobs[]", said);
+void noteJob(const Json& job, const std::string& origin, JobDraft& draft) {
+  draft.notes().noteUnknown(job, "runtime.spec.template.spec.replicatedJobs[]", origin);
   const Json spec = get(job, "template", "spec");
   if (!get(spec, "podFailurePolicy").is_null())
-    draft.lost(fmt::format("{}: podFailurePolicy: not carried over; write spec.failure.rules", said));
+    draft.notes().lost(
+        fmt::format("{}: podFailurePolicy: not carried over; write spec.failure.rules", origin));
   for (const Json& each : listOf(get(job, "dependsOn"))) {
     const std::string name = textOf(get(each, "name"));
     if (name == "node" || name == kLauncherJob)
-      draft.changed(fmt::format("{}: dependsOn {}: all roles start together", said, name));
+      draft.notes().changed(fmt::format("{}: dependsOn {}: all roles start together", origin, name));
   }
 }
 
 }  // namespace
 
 void noteRuntime(const Runtime& runtime, JobDraft& draft) {
-  const std::string said = fmt::format("runtime \"{}\"", runtime.name);
+  const std::string origin = fmt::format("runtime \"{}\"", runtime.name);
   const std::string ask =
       fmt::format("add `kubectl get clustertrainingruntime {} -o yaml` to the files", runtime.name);
   if (!runtime.found && runtime.framework.empty())
-    return draft.cannotWork(
-        fmt::format("{} is not known: framework Custom sets no variables of a framework; {}", said, ask));
+    return draft.notes().cannotWork(
+        fmt::format("{} is not known: framework Custom sets no variables of a framework; {}", origin, ask));
   if (!runtime.found)
-    return draft.changed(fmt::format(
+    return draft.notes().changed(fmt::format(
         "{} is not among the files: volumes, init containers and commands that it adds are not carried "
         "over; {}",
-        said, ask));
-  draft.kept(fmt::format("{} is read from the files", said));
+        origin, ask));
+  draft.notes().kept(fmt::format("{} is read from the files", origin));
   if (!runtime.others.empty())
-    draft.cannotWork(
-        fmt::format("{}: its jobs {} are not carried over", said, fmt::join(runtime.others, ", ")));
-  draft.noteUnknown(get(runtime.object, "spec"), "runtime.spec", said + ": spec");
-  noteJobSet(runtime, said, draft);
+    draft.notes().cannotWork(
+        fmt::format("{}: its jobs {} are not carried over", origin, fmt::join(runtime.others, ", ")));
+  draft.notes().noteUnknown(get(runtime.object, "spec"), "runtime.spec", origin + ": spec");
+  noteJobSet(runtime, origin, draft);
   for (const Json& job : listOf(get(runtime.object, "spec", "template", "spec", "replicatedJobs"))) {
     const std::string name = textOf(get(job, "name"));
     if (std::find(runtime.others.begin(), runtime.others.end(), name) == runtime.others.end())
-      noteJob(job, fmt::format("{}: job {}", said, name), draft);
+      noteJob(job, fmt::format("{}: job {}", origin, name), draft);
   }
 }
 

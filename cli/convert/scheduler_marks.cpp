@@ -23,19 +23,20 @@ bool isOwnFact(const std::string& key, const JobDraft& draft) {
 }
 
 // A gang is preempted as a whole: if its pods differ, spec.preemptible is false.
-void takePreemptable(const std::string& value, const std::string& said, JobDraft& draft) {
+void takePreemptable(const std::string& value, const std::string& origin, JobDraft& draft) {
   const bool stops = value == "true";
   const Json other = get(draft.spec(), "preemptible");
   if (!other.is_null() && other != stops)
-    draft.changed(fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members",
-                              said, value, stops ? "false" : "true"));
+    draft.notes().changed(
+        fmt::format("{}: {}: others of the job have {}: spec.preemptible is false for all members", origin,
+                    value, stops ? "false" : "true"));
   draft.spec()["preemptible"] = stops && (other.is_null() || other == true);
-  draft.kept(fmt::format("{}: {}: spec.preemptible", said, value));
+  draft.notes().kept(fmt::format("{}: {}: spec.preemptible", origin, value));
 }
 
 }  // namespace
 
-void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft) {
+void takeSchedulerMarks(Json& metadata, const std::string& origin, JobDraft& draft) {
   for (const char* part : {"labels", "annotations"}) {
     if (!get(metadata, part).is_object()) continue;
     std::vector<std::pair<std::string, Json>> marks;
@@ -44,14 +45,14 @@ void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft
     }
     for (const auto& [key, value] : marks) {
       metadata[part].erase(key);
-      const std::string what = fmt::format("{}: {} {}", said, part, key);
+      const std::string what = fmt::format("{}: {} {}", origin, part, key);
       if (key == "scheduling.volcano.sh/queue-name") {
         draft.takeQueue(value, what);
       } else if (key == "volcano.sh/preemptable") {
         takePreemptable(valueText(value), what, draft);
       } else {
-        draft.lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
-                               value.is_string() ? textOf(value) : value.dump()));
+        draft.notes().lost(fmt::format("{}: {}: another scheduler reads it, and nothing here does", what,
+                                       value.is_string() ? textOf(value) : value.dump()));
       }
     }
     if (metadata[part].empty()) metadata.erase(part);
@@ -65,7 +66,7 @@ void takeVolcanoResources(const RoleDraft& role, JobDraft& draft) {
       const Json resources = get(container, "resources", part);
       for (const auto& [name, value] : resources.items()) {
         if (isMark(name))
-          draft.cannotWork(
+          draft.notes().cannotWork(
               fmt::format("role {}: resource {}: Volcano's scheduler alone gives it to pods: request "
                           "what a device plugin offers",
                           role.name, name));

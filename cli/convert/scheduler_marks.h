@@ -8,8 +8,8 @@
 namespace trainyard::cli {
 
 // Handles labels and annotations with requests to another system's scheduler: converts them, or notes and
-// drops them. `metadata` contains them, `said` names it in notes.
-void takeSchedulerMarks(Json& metadata, const std::string& said, JobDraft& draft);
+// drops them. `metadata` contains them, `origin` names it in notes.
+void takeSchedulerMarks(Json& metadata, const std::string& origin, JobDraft& draft);
 
 // Handles resources that only Volcano's scheduler assigns to a pod.
 void takeVolcanoResources(const RoleDraft& role, JobDraft& draft);

@@ -33,7 +33,7 @@ void noteScratch(const RoleDraft& role, JobDraft& draft) {
     const Json kind = get(volume, "emptyDir");
     if (kind.is_null() || textOf(get(kind, "medium")) == "Memory") continue;
     if (!used.contains(name) || filled.contains(name)) continue;
-    draft.changed(fmt::format(
+    draft.notes().changed(fmt::format(
         "role {}: volume {}: emptyDir: {} starts a failed container again in its pod, which keeps it; "
         "here a new pod starts, with an empty one: keep checkpoints elsewhere",
         role.name, name, draft.facts().system));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "model/framework.h"
 #include "model/framework_files.h"
 
 namespace trainyard::cli {
@@ -51,6 +52,11 @@ bool sets(JobDraft& draft, const re2::RE2& expression) {
 
 }  // namespace
 
+bool launchesOverSsh(std::string_view framework) {
+  const auto known = model::frameworkNamed(framework);
+  return known && model::traitsOf(*known).launchesOverSsh;
+}
+
 void moveHostFile(JobDraft& draft, const std::string& implementation) {
   const bool hydra = implementation == "Intel" || implementation == "MPICH";
   const std::string now = fmt::format("{}/{}", model::files::kFolder,
@@ -66,18 +72,20 @@ void moveHostFile(JobDraft& draft, const std::string& implementation) {
     });
   }
   if (found)
-    draft.kept(fmt::format("{} is {}: texts of the templates that name it are rewritten", kHostFile, now));
+    draft.notes().kept(
+        fmt::format("{} is {}: texts of the templates that name it are rewritten", kHostFile, now));
   if (draft.mentions(R"(/etc/mpi\b)"))
-    draft.cannotWork(fmt::format("a program reads /etc/mpi, which is not there: write {} in its place", now));
+    draft.notes().cannotWork(
+        fmt::format("a program reads /etc/mpi, which is not there: write {} in its place", now));
 }
 
 void noteOwnSsh(JobDraft& draft) {
   for (const OwnSetting& each : kSettings) {
     const re2::RE2 expression(each.pattern);
-    if (draft.mentions(each.pattern) || sets(draft, expression)) draft.cannotWork(each.what);
+    if (draft.mentions(each.pattern) || sets(draft, expression)) draft.notes().cannotWork(each.what);
   }
   if (draft.mentions(R"(\.ssh\b)"))
-    draft.cannotWork(
+    draft.notes().cannotWork(
         "a program reads a folder .ssh: the keys are not there; `ssh` finds them by "
         "/etc/trainyard/mpi/ssh.sh");
 }

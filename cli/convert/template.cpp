@@ -100,7 +100,7 @@ void TemplateCleaner::cleanTop(RoleDraft& role) {
   }
   for (const std::string& key : extra) {
     role.pod.erase(key);
-    draft_.kept(fmt::format("role {}: template.{}: left out, it has no effect", role.name, key));
+    notes_.kept(fmt::format("role {}: template.{}: left out, it has no effect", role.name, key));
   }
   if (!get(role.pod, "metadata").is_object()) {
     role.pod.erase("metadata");
@@ -112,14 +112,14 @@ void TemplateCleaner::cleanTop(RoleDraft& role) {
     if (key != "labels" && key != "annotations") extra.push_back(key);
   }
   for (const std::string& key : extra) {
-    const bool said = !get(meta, key.c_str()).is_null();
+    const bool isSet = !get(meta, key.c_str()).is_null();
     meta.erase(key);
     if (key == "finalizers")
-      draft_.lost(fmt::format(
+      notes_.lost(fmt::format(
           "role {}: template.metadata.finalizers: not carried over; an ended pod must not keep its node",
           role.name));
-    else if (said && key != "creationTimestamp")
-      draft_.kept(fmt::format("role {}: template.metadata.{}: left out, members are named by the operator",
+    else if (isSet && key != "creationTimestamp")
+      notes_.kept(fmt::format("role {}: template.metadata.{}: left out, members are named by the operator",
                               role.name, key));
   }
 }
@@ -143,7 +143,7 @@ void TemplateCleaner::dropUnknown(RoleDraft& role, Json& object, const std::stri
   }
   for (const std::string& key : unknown) {
     object.erase(key);
-    draft_.kept(fmt::format("role {}: {}.{}: left out, pods have no such field and it had no effect",
+    notes_.kept(fmt::format("role {}: {}.{}: left out, pods have no such field and it had no effect",
                             role.name, path, key));
   }
 }
@@ -153,7 +153,7 @@ void TemplateCleaner::dropRefused(RoleDraft& role) {
   for (const char* key : {"restartPolicy", "schedulerName"}) spec.erase(key);
   for (const char* key : {"nodeName", "hostname", "subdomain", "preemptionPolicy", "schedulingGates"}) {
     if (spec.erase(key) > 0)
-      draft_.lost(fmt::format("role {}: template.spec.{}: not carried over; it is the operator's to set",
+      notes_.lost(fmt::format("role {}: template.spec.{}: not carried over; it is the operator's to set",
                               role.name, key));
   }
 }
@@ -170,16 +170,16 @@ void TemplateCleaner::takeKueue(RoleDraft& role) {
     for (const auto& [key, value] : found) {
       all.erase(key);
       const std::string name = key.substr(kKueuePrefix.size());
-      const std::string said = fmt::format("role {}: {} {} of the template", role.name, part, key);
+      const std::string origin = fmt::format("role {}: {} {} of the template", role.name, part, key);
       if (name == "queue-name") {
         if (get(draft_.spec(), "queue").is_null()) draft_.spec()["queue"] = value;
-        draft_.kept(said + ": left out, spec.queue counts");
+        notes_.kept(origin + ": left out, spec.queue counts");
       } else if (name == "podset-required-topology") {
-        require(value, said);
+        require(value, origin);
       } else if (name == "podset-preferred-topology") {
-        draft_.kept(said + ": left out, the closest nodes are chosen anyway");
+        notes_.kept(origin + ": left out, the closest nodes are chosen anyway");
       } else {
-        draft_.lost(said + ": not carried over");
+        notes_.lost(origin + ": not carried over");
       }
     }
   }
@@ -201,7 +201,7 @@ bool TemplateCleaner::addLabel(RoleDraft& role, const LabelFact& fact) const {
   if (!labels.is_null() && !labels.is_object()) return false;
   const std::string key(fact.key);
   if (const Json own = get(labels, key.c_str()); !own.is_null() && own != value)
-    draft_.kept(fmt::format("role {}: label {} of the template: {} sets its own, {}, in its place", role.name,
+    notes_.kept(fmt::format("role {}: label {} of the template: {} sets its own, {}, in its place", role.name,
                             key, draft_.facts().system, value));
   labels[key] = value;
   return true;
@@ -237,13 +237,13 @@ void TemplateCleaner::mapFieldRefs(RoleDraft& role, Json& value) {
       const std::string path = pathOf(role, *fact);
       if (path == member.get_ref<const std::string&>()) continue;
       member = path;
-      draft_.kept(fmt::format("role {}: {} {} is read from {}", role.name, part, name, path));
+      notes_.kept(fmt::format("role {}: {} {} is read from {}", role.name, part, name, path));
     } else if (ofOtherSystem(name)) {
-      draft_.cannotWork(
+      notes_.cannotWork(
           fmt::format("role {}: {} {} is read by a fieldRef, and nothing here sets it: its value is empty",
                       role.name, part, name));
     } else {
-      draft_.kept(
+      notes_.kept(
           fmt::format("role {}: {} {} is read by a fieldRef: empty unless something else sets it, as in {}",
                       role.name, part, name, draft_.facts().system));
     }
@@ -270,15 +270,16 @@ bool TemplateCleaner::selectsAll(const Json& selector) const {
   });
 }
 
-void TemplateCleaner::require(const std::string& topologyKey, const std::string& said) {
+void TemplateCleaner::require(const std::string& topologyKey, const std::string& origin) {
   const auto level = levelOf(topologyKey);
   if (!level)
-    return draft_.lost(fmt::format("{}: name the level of {} in spec.locality.required", said, topologyKey));
+    return notes_.lost(
+        fmt::format("{}: name the level of {} in spec.locality.required", origin, topologyKey));
   const Json other = get(draft_.spec(), "locality", "required");
   if (!other.is_null() && other != level->name)
-    return draft_.lost(fmt::format("{}: spec.locality.required is {} already", said, textOf(other)));
+    return notes_.lost(fmt::format("{}: spec.locality.required is {} already", origin, textOf(other)));
   draft_.set("locality", "required", level->name);
-  draft_.kept(fmt::format("{} became spec.locality.required: {}{}", said, level->name,
+  notes_.kept(fmt::format("{} became spec.locality.required: {}{}", origin, level->name,
                           level->usual ? "" : ", which the cluster's topology has to have"));
 }
 
@@ -293,7 +294,7 @@ void TemplateCleaner::takeAffinity(RoleDraft& role) {
       require(key, fmt::format("role {}: required podAffinity by {}", role.name, key));
     } else {
       rest.push_back(term);
-      draft_.cannotWork(fmt::format(
+      notes_.cannotWork(fmt::format(
           "role {}: required podAffinity by {} selects other pods than the job's: the operator refuses "
           "it; name labels of nodes instead",
           role.name, key));

@@ -16,7 +16,7 @@ namespace trainyard::cli {
 // Turns templates into what a TrainingJob accepts (codec/pod_template.h, codec/pod_apartness.h).
 class TemplateCleaner {
  public:
-  explicit TemplateCleaner(JobDraft& draft) : draft_(draft) {}
+  explicit TemplateCleaner(JobDraft& draft) : draft_(draft), notes_(draft.notes()) {}
 
   void clean(RoleDraft& role);
   // Called after all roles: handles the affinity among them.
@@ -33,9 +33,10 @@ class TemplateCleaner {
   void mapFieldRefs(RoleDraft& role, Json& value);
   void takeAffinity(RoleDraft& role);
   [[nodiscard]] bool selectsAll(const Json& selector) const;
-  void require(const std::string& topologyKey, const std::string& said);
+  void require(const std::string& topologyKey, const std::string& origin);
 
   JobDraft& draft_;
+  ConversionNotes& notes_;
 };
 
 }  // namespace trainyard::cli

@@ -32,14 +32,15 @@ class TrainJob {
       : spec_(get(source, "spec")),
         trainer_(get(spec_, "trainer")),
         runtime_(runtimeOf(get(spec_, "runtimeRef"), draft.companions())),
-        draft_(draft) {}
+        draft_(draft),
+        notes_(draft.notes()) {}
 
   void draft() {
     noteRuntime(runtime_, draft_);
     const bool xgboost = runtime_.framework == "XGBoost";
     const bool known = !runtime_.framework.empty() && !xgboost;
     draft_.spec()["framework"] = known ? runtime_.framework : "Custom";
-    overSsh_ = runtime_.framework == "MPI";
+    overSsh_ = launchesOverSsh(runtime_.framework);
     addRoles();
     if (xgboost) addVariables();
     addProcesses();
@@ -50,14 +51,14 @@ class TrainJob {
     draft_.addSuspend(get(spec_, "suspend"), "spec.suspend");
     addRun();
     if (!get(spec_, "initializer").is_null())
-      draft_.cannotWork(
+      notes_.cannotWork(
           "spec.initializer: data and model are not loaded; load them in an init container of the template, "
           "or "
           "from a volume");
     const std::string manager = textOf(get(spec_, "managedBy"));
     if (!manager.empty() && manager != kController)
-      draft_.lost(fmt::format("spec.managedBy {}: not carried over; see spec.run.managedBy", manager));
-    draft_.noteUnknown(spec_, "spec", "spec");
+      notes_.lost(fmt::format("spec.managedBy {}: not carried over; see spec.run.managedBy", manager));
+    notes_.noteUnknown(spec_, "spec", "spec");
   }
 
  private:
@@ -84,7 +85,7 @@ class TrainJob {
     }
     if (get(node, "image").is_null()) {
       node["image"] = "IMAGE";
-      draft_.cannotWork("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
+      notes_.cannotWork("spec.trainer names no image: the runtime has it; put it in place of IMAGE");
     }
     return pod;
   }
@@ -103,7 +104,7 @@ class TrainJob {
       for (const Json& each : listOf(get(spec_, key))) {
         if (!targets(get(each, "targetJobs"), target)) {
           if (!targets(get(each, "targetJobs"), "node") && !targets(get(each, "targetJobs"), kLauncher))
-            draft_.lost(
+            notes_.lost(
                 fmt::format("spec.{}: those of other jobs than the trainer's are not carried over", key));
           continue;
         }
@@ -117,7 +118,7 @@ class TrainJob {
           }
         }
         mergeInto(pod, patch);
-        draft_.kept(fmt::format("spec.{}: merged into the template", key));
+        notes_.kept(fmt::format("spec.{}: merged into the template", key));
       }
     }
     for (const Json& each : listOf(get(spec_, "runtimePatches"))) {
@@ -130,10 +131,10 @@ class TrainJob {
           others = true;
         } else if (name == target) {
           mergeInto(pod, patch);
-          draft_.kept(fmt::format("spec.runtimePatches: that of job {} is merged into the template", name));
+          notes_.kept(fmt::format("spec.runtimePatches: that of job {} is merged into the template", name));
         }
       }
-      if (others) draft_.lost("spec.runtimePatches: those of other jobs than node are not carried over");
+      if (others) notes_.lost("spec.runtimePatches: those of other jobs than node are not carried over");
     }
   }
 
@@ -151,7 +152,7 @@ class TrainJob {
       addLauncher();
       dropSshServer(pod);
     }
-    RoleDraft* worker = draft_.addRole("worker", nodes, std::move(pod));
+    RoleDraft* worker = draft_.roles().add("worker", nodes, std::move(pod));
     if (worker == nullptr) return;
     worker->original = "node";
     if (runtime_.found && textOf(get(worker->pod, "spec", "restartPolicy")) != "Never")
@@ -171,9 +172,9 @@ class TrainJob {
     } else {
       for (Json& each : launcher["spec"]["containers"]) each.erase("resources");
     }
-    RoleDraft* role = draft_.addRole(kLauncher, 1, std::move(launcher));
+    RoleDraft* role = draft_.roles().add(kLauncher, 1, std::move(launcher));
     if (role != nullptr && !draft_.name().empty()) role->formerPrefix = draft_.name() + "-launcher-0";
-    draft_.kept(
+    notes_.kept(
         "role launcher runs the command and has no GPU; the workers' image needs sshd, which is started "
         "for them (docs/frameworks.md)");
   }
@@ -185,7 +186,7 @@ class TrainJob {
     const std::string program = get(node, "command").dump() + get(node, "args").dump();
     const bool any = !get(node, "command").is_null() || !get(node, "args").is_null();
     if (any && program.find("sshd") == std::string::npos)
-      draft_.changed(
+      notes_.changed(
           fmt::format("runtime \"{}\": the command of its nodes is left out: the operator starts sshd there",
                       runtime_.name));
     for (const char* key : {"command", "args"}) node.erase(key);
@@ -196,7 +197,7 @@ class TrainJob {
       for (const VariableFact& each : kXgBoost)
         role.variables.emplace_back(std::string(each.name), std::string(each.value));
     }
-    draft_.kept("runtime of XGBoost: variables DMLC_*");
+    notes_.kept("runtime of XGBoost: variables DMLC_*");
   }
 
   void addProcesses() {
@@ -211,21 +212,21 @@ class TrainJob {
     if (word.empty()) return;
     if (!torch) return noteSlots(word);
     for (RoleDraft& role : draft_.roles()) role.variables.emplace_back("PET_NPROC_PER_NODE", word);
-    draft_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
+    notes_.kept(fmt::format("numProcPerNode {}: variable PET_NPROC_PER_NODE", word));
   }
 
   // Kubeflow reads 1 as the number of GPUs, if the node has more.
   void noteSlots(const std::string& word) {
-    const RoleDraft* worker = draft_.findRole("worker");
+    const RoleDraft* worker = draft_.roles().find("worker");
     const std::int64_t slots = worker == nullptr ? 1 : std::max<std::int64_t>(1, gpusOf(worker->pod));
     if (!overSsh_)
-      return draft_.lost(
+      return notes_.lost(
           fmt::format("numProcPerNode {}: not carried over: framework {} starts one process a node", word,
                       textOf(draft_.spec()["framework"])));
     if (word == std::to_string(slots) || word == "1" || word == "auto")
-      return draft_.kept(
+      return notes_.kept(
           fmt::format("numProcPerNode {}: the host file has {} slots for each node", word, slots));
-    draft_.changed(
+    notes_.changed(
         fmt::format("numProcPerNode {}: not carried over; the host file has a slot for each GPU, {} a node, "
                     "and the command decides how many processes it starts",
                     word, slots));
@@ -233,7 +234,7 @@ class TrainJob {
 
   // Empty if the container has GPUs, or neither requests nor limits of CPUs.
   std::string cpusWithoutGpus() {
-    const RoleDraft* worker = draft_.findRole("worker");
+    const RoleDraft* worker = draft_.roles().find("worker");
     if (worker == nullptr) return {};
     for (const Json& container : listOf(get(worker->pod, "spec", "containers"))) {
       if (textOf(get(container, "name")) != runtime_.container) continue;
@@ -287,7 +288,7 @@ class TrainJob {
       const Json more = get(spec_, part);
       if (!more.is_object()) continue;
       draft_.addMetadata(part, more);
-      draft_.kept(fmt::format("spec.{}: {} of the job", part, part));
+      notes_.kept(fmt::format("spec.{}: {} of the job", part, part));
     }
   }
 
@@ -296,6 +297,7 @@ class TrainJob {
   Runtime runtime_;
   bool overSsh_ = false;
   JobDraft& draft_;
+  ConversionNotes& notes_;
 };
 
 }  // namespace

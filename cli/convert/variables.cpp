@@ -24,7 +24,7 @@ void dropOverwritten(RoleDraft& role, JobDraft& draft) {
     if (container["env"].empty()) container.erase("env");
   }
   for (const std::string& name : dropped)
-    draft.kept(fmt::format(
+    draft.notes().kept(fmt::format(
         "role {}: variable {} of the template: left out, as it never counted: {} sets its own after "
         "it",
         role.name, name, draft.facts().system));

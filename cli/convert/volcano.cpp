@@ -23,7 +23,8 @@ class VolcanoJob {
         aborted_(get(source, "status", "state", "phase") == "Aborted"),
         plugins_(get(spec_, "plugins"), tasks_, draft),
         policies_(draft),
-        draft_(draft) {}
+        draft_(draft),
+        notes_(draft.notes()) {}
 
   void draft() {
     draft_.spec()["framework"] = plugins_.framework();
@@ -32,7 +33,7 @@ class VolcanoJob {
     plugins_.write();
     policies_.write(spec_, plugins_.framework());
     for (const auto& [role, retries] : retries_)
-      draft_.changed(
+      notes_.changed(
           fmt::format("task {}: maxRetry {}: not carried over; spec.failure.maxRestarts, {}, counts for the "
                       "whole gang",
                       role, retries, valueText(get(draft_.failures().write(), "maxRestarts"))));
@@ -42,17 +43,17 @@ class VolcanoJob {
       draft_.set("run", "ttlSecondsAfterFinished", std::move(life));
     if (aborted_) {
       draft_.set("run", "suspend", true);
-      draft_.kept("it is aborted until it is resumed: run.suspend");
+      notes_.kept("it is aborted until it is resumed: run.suspend");
     }
     addEstimate();
     addVolumes();
     if (const std::string scheduler = textOf(get(spec_, "schedulerName"));
         !scheduler.empty() && scheduler != "volcano" && scheduler != "default-scheduler")
-      draft_.changed(fmt::format("spec.schedulerName {}: not carried over; the operator names the scheduler",
+      notes_.changed(fmt::format("spec.schedulerName {}: not carried over; the operator names the scheduler",
                                  scheduler));
     if (!get(spec_, "networkTopology").is_null())
-      draft_.lost("spec.networkTopology: name a level in spec.locality (required: rack, for example)");
-    draft_.noteUnknown(spec_, "spec", "spec");
+      notes_.lost("spec.networkTopology: name a level in spec.locality (required: rack, for example)");
+    notes_.noteUnknown(spec_, "spec", "spec");
   }
 
  private:
@@ -61,17 +62,17 @@ class VolcanoJob {
     const Json replicas = task.merged > 0 ? Json(task.merged) : get(task.task, "replicas");
     Json pod = get(task.task, "template");
     plugins_.prepare(task, pod);
-    const RoleDraft* added = draft_.addRole(plugins_.roleOf(task.name), replicas, std::move(pod));
+    const RoleDraft* added = draft_.roles().add(plugins_.roleOf(task.name), replicas, std::move(pod));
     if (added == nullptr) return;
     const std::string role = added->name;
-    RoleDraft& draft = *draft_.findRole(role);
+    RoleDraft& draft = *draft_.roles().find(role);
     if (plugins_.roleOf(task.name) != task.name)
-      draft_.kept(fmt::format("task {} is role {}", task.name, role));
+      notes_.kept(fmt::format("task {} is role {}", task.name, role));
     if (task.merged > 0)
-      draft_.kept(fmt::format("tasks {}-0 to {}-{} differ by their numbers only: one role", task.name,
+      notes_.kept(fmt::format("tasks {}-0 to {}-{} differ by their numbers only: one role", task.name,
                               task.name, task.merged - 1));
     for (const std::string& label : task.dropped)
-      draft_.changed(
+      notes_.changed(
           fmt::format("task {}: label {} numbers the tasks, and is left out: trainyard.dev/index numbers "
                       "the members",
                       task.name, label));
@@ -80,10 +81,10 @@ class VolcanoJob {
     plugins_.added(task, role);
     policies_.addTask(task.task, role);
     if (!get(task.task, "dependsOn").is_null())
-      draft_.changed(
+      notes_.changed(
           fmt::format("task {}: dependsOn: all roles start together; wait for the others in the pod", role));
     for (const char* key : {"topologyPolicy", "partitionPolicy"}) {
-      if (!get(task.task, key).is_null()) draft_.lost(fmt::format("task {}.{}: not carried over", role, key));
+      if (!get(task.task, key).is_null()) notes_.lost(fmt::format("task {}.{}: not carried over", role, key));
     }
     const Json own = get(task.task, "minAvailable");
     const bool ofAll = own.is_null() || own == get(task.task, "replicas") || task.merged > 0;
@@ -92,11 +93,11 @@ class VolcanoJob {
     else
       minimumOfTasks_ += countOf(replicas);
     if (!ofAll && hasMinimum())
-      draft_.changed(
+      notes_.changed(
           fmt::format("task {}: minAvailable: spec.gang.minAvailable counts members of all roles", role));
     if (const Json retries = get(task.task, "maxRetry"); !retries.is_null())
       retries_.emplace_back(role, valueText(retries));
-    draft_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
+    notes_.noteUnknown(task.task, "spec.tasks[]", fmt::format("task {}", role));
   }
 
   // Volcano reads 0 as absent: the sum of the tasks' minimums, or of their replicas, is the minimum.
@@ -106,22 +107,22 @@ class VolcanoJob {
   }
 
   void addMinimum() {
-    const Json said = get(spec_, "minAvailable");
-    if (hasMinimum() && !said.is_number_integer()) return draft_.set("gang", "minAvailable", said);
-    const std::int64_t minimum = hasMinimum() ? said.get<std::int64_t>() : minimumOfTasks_;
-    if (minimum >= draft_.members()) return;
+    const Json given = get(spec_, "minAvailable");
+    if (hasMinimum() && !given.is_number_integer()) return draft_.set("gang", "minAvailable", given);
+    const std::int64_t minimum = hasMinimum() ? given.get<std::int64_t>() : minimumOfTasks_;
+    if (minimum >= draft_.roles().members()) return;
     draft_.set("gang", "minAvailable", minimum);
-    draft_.changed(fmt::format(
+    notes_.changed(fmt::format(
         "minAvailable {} of {}: spec.gang.minAvailable decides when the job starts; Volcano also takes it as "
         "completed when that many have succeeded, whatever became of the others",
-        minimum, draft_.members()));
+        minimum, draft_.roles().members()));
   }
 
   void addEstimate() {
     const std::string text = textOf(get(spec_, "runningEstimate"));
     if (text.empty()) return;
     const auto estimate = codec::parseDuration(text);
-    if (!estimate) return draft_.lost(fmt::format("spec.runningEstimate: {} is not a duration", text));
+    if (!estimate) return notes_.lost(fmt::format("spec.runningEstimate: {} is not a duration", text));
     draft_.set("estimate", "durationSeconds", std::max<std::int64_t>(estimate->count() / 1000, 1));
   }
 
@@ -131,7 +132,7 @@ class VolcanoJob {
     for (const Json& each : listOf(get(spec_, "volumes"))) {
       const std::string claim = textOf(get(each, "volumeClaimName"));
       if (claim.empty()) {
-        draft_.cannotWork(
+        notes_.cannotWork(
             "spec.volumes: the volume claim that Volcano would make is not made: make it, and name it in the "
             "templates");
         continue;
@@ -153,7 +154,7 @@ class VolcanoJob {
           container["volumeMounts"] = std::move(mounts);
         });
       }
-      draft_.kept(fmt::format("spec.volumes: claim {} is a volume of every template", claim));
+      notes_.kept(fmt::format("spec.volumes: claim {} is a volume of every template", claim));
     }
   }
 
@@ -163,6 +164,7 @@ class VolcanoJob {
   VolcanoPlugins plugins_;
   VolcanoPolicies policies_;
   JobDraft& draft_;
+  ConversionNotes& notes_;
   std::int64_t minimumOfTasks_ = 0;
   std::vector<std::pair<std::string, std::string>> retries_;  // maxRetry of tasks, by role
 };

@@ -60,7 +60,7 @@ bool servesSsh(const std::string& program) { return program.find("sshd") != std:
 }  // namespace
 
 VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTask>& tasks, JobDraft& draft)
-    : plugins_(plugins), draft_(draft) {
+    : plugins_(plugins), draft_(draft), notes_(draft.notes()) {
   if (!plugins_.is_object()) return;
   for (const PluginFact& fact : kPlugins) {
     if (!has(std::string(fact.name).c_str()) || fact.framework.empty() || framework_ != "Custom") continue;
@@ -80,16 +80,16 @@ VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTas
     }
   }
   // The operator would rank a role of that name before the workers.
-  if (has("pytorch")) draft_.keepName("chief");
+  if (has("pytorch")) draft_.roles().keepName("chief");
   // No other task may take these roles.
-  for (const auto& [task, role] : roleOfTask_) draft_.keepName(role);
+  for (const auto& [task, role] : roleOfTask_) draft_.roles().keepName(role);
 }
 
 // The arguments name the tasks with a special part; Trainyard has fixed role names for these parts.
 void VolcanoPlugins::readArguments(const std::string& plugin, const Json& arguments) {
   const bool known = std::any_of(kPlugins.begin(), kPlugins.end(),
                                  [&](const PluginFact& each) { return each.name == plugin; });
-  if (!known) return draft_.cannotWork(fmt::format("plugin {}: not carried over", plugin));
+  if (!known) return notes_.cannotWork(fmt::format("plugin {}: not carried over", plugin));
   for (const Json& each : listOf(arguments)) {
     static const re2::RE2 kTask("--(master|worker|chief|ps|evaluator)=(.+)");
     static const re2::RE2 kPort("--port=([0-9]{1,5})");
@@ -100,19 +100,19 @@ void VolcanoPlugins::readArguments(const std::string& plugin, const Json& argume
       roleOfTask_[value] = plugin == "mpi" && part == "master" ? kLauncher : part;
     } else if (plugin == "pytorch" && re2::RE2::FullMatch(text, kPort, &value)) {
       port_ = value;
-      draft_.kept(fmt::format("plugin pytorch: {}: variable MASTER_PORT", text));
+      notes_.kept(fmt::format("plugin pytorch: {}: variable MASTER_PORT", text));
     } else if (plugin == "tensorflow" && re2::RE2::FullMatch(text, kPort, &value)) {
       if (value != kTensorFlowPort)
-        draft_.changed(fmt::format("plugin tensorflow: {}: the addresses of TF_CONFIG have port {}", text,
+        notes_.changed(fmt::format("plugin tensorflow: {}: the addresses of TF_CONFIG have port {}", text,
                                    kTensorFlowPort));
     } else if (plugin == "svc" && text.find("publish-not-ready-addresses") != std::string::npos) {
       continue;  // names resolve before a pod is ready in any case
     } else if (plugin == "svc" && text.find("disable-network-policy") != std::string::npos) {
       networkPolicy_ = text.ends_with("=false");
     } else if (plugin == "mpi" && text.starts_with("--port=")) {
-      draft_.kept(fmt::format("plugin mpi: {}: the operator's ssh servers and clients use 2222", text));
+      notes_.kept(fmt::format("plugin mpi: {}: the operator's ssh servers and clients use 2222", text));
     } else {
-      draft_.lost(fmt::format("plugin {}: {}: not carried over", plugin, text));
+      notes_.lost(fmt::format("plugin {}: {}: not carried over", plugin, text));
     }
   }
 }
@@ -130,7 +130,7 @@ void VolcanoPlugins::findSshJob(const std::vector<VolcanoTask>& tasks) {
     framework_ = program.find("horovodrun") != std::string::npos ? "Horovod" : "MPI";
     roleOfTask_[tasks[i].name] = kLauncher;
     roleOfTask_[tasks[1 - i].name] = "worker";
-    draft_.kept(
+    notes_.kept(
         fmt::format("plugin ssh: framework {}: the operator gives keys and starts the workers' ssh servers "
                     "(docs/frameworks.md)",
                     framework_));
@@ -146,7 +146,7 @@ std::string VolcanoPlugins::roleOf(const std::string& task) const {
 void VolcanoPlugins::prepare(const VolcanoTask& task, Json& pod) {
   const auto found = roleOfTask_.find(task.name);
   if (found == roleOfTask_.end()) return;
-  draft_.giveName(found->second);
+  draft_.roles().giveName(found->second);
   if (overSsh() && found->second == "worker") dropSshServer(pod);
 }
 
@@ -158,7 +158,7 @@ void VolcanoPlugins::dropSshServer(Json& pod) {
   };
   if (!serves(containers[0])) {
     if (std::any_of(containers.begin(), containers.end(), serves))
-      draft_.cannotWork(
+      notes_.cannotWork(
           "role worker: the operator has sshd started by the first container, not by another one");
     return;
   }
@@ -166,14 +166,14 @@ void VolcanoPlugins::dropSshServer(Json& pod) {
   static const re2::RE2 kMore(
       R"((;|&&|\|\||\\n)\s*(python|bash|sh|\./|source|export|cp|tar|wget|curl|git)\b)");
   if (re2::RE2::PartialMatch(words, kMore))
-    draft_.changed("role worker: its command, which began sshd, does more than that and is left out whole");
+    notes_.changed("role worker: its command, which began sshd, does more than that and is left out whole");
   for (const char* key : {"command", "args"}) pod["spec"]["containers"][0].erase(key);
-  draft_.kept("role worker: its command, which began sshd, is left out: the operator has it started");
+  notes_.kept("role worker: its command, which began sshd, is left out: the operator has it started");
 }
 
 void VolcanoPlugins::added(const VolcanoTask& task, const std::string& role) {
   merged_[role] = task.merged > 0;
-  const std::int64_t count = countOf(draft_.findRole(role)->replicas);
+  const std::int64_t count = countOf(draft_.roles().find(role)->replicas);
   if (task.merged == 0) {
     hosts_.push_back({task.name, role, 0, count});
     return;
@@ -193,7 +193,7 @@ void VolcanoPlugins::write() {
   if (has("env")) writeIndexes();
   if (has("svc")) writeHosts();
   if (overSsh()) {
-    RoleDraft* launcher = draft_.findRole(kLauncher);
+    RoleDraft* launcher = draft_.roles().find(kLauncher);
     const auto workers =
         std::find_if(hosts_.begin(), hosts_.end(), [](const Hosts& each) { return each.role == "worker"; });
     if (launcher != nullptr && workers != hosts_.end() && workers->count <= kMaxHosts)
@@ -217,8 +217,8 @@ void VolcanoPlugins::writeGroup() {
       others += (others.empty() ? "" : ", ") + role.name;
   }
   if (others.empty()) return;
-  if (framework_ != "PyTorch" || size == 0 || !draft_.sizesKnown())
-    return draft_.cannotWork(fmt::format(
+  if (framework_ != "PyTorch" || size == 0 || !draft_.roles().sizesKnown())
+    return notes_.cannotWork(fmt::format(
         "role {}: no part of the process group in Volcano, and counted here by framework {}: make it a job "
         "of its own",
         others, framework_));
@@ -226,7 +226,7 @@ void VolcanoPlugins::writeGroup() {
     for (const char* name : {"WORLD_SIZE", "PET_NNODES"})
       role.variables.emplace_back(name, std::to_string(size));
   }
-  draft_.kept(fmt::format("role {}: no part of the process group: WORLD_SIZE and PET_NNODES are {}, as there",
+  notes_.kept(fmt::format("role {}: no part of the process group: WORLD_SIZE and PET_NNODES are {}, as there",
                           others, size));
 }
 
@@ -260,19 +260,20 @@ void VolcanoPlugins::writeIndexes() {
     for (const char* name : {"VC_TASK_INDEX", "VK_TASK_INDEX"})
       role.variables.emplace_back(name, merged_[role.name] ? "0" : "$(TRAINYARD_INDEX)");
   }
-  draft_.kept("plugin env: variables VC_TASK_INDEX and VK_TASK_INDEX");
+  notes_.kept("plugin env: variables VC_TASK_INDEX and VK_TASK_INDEX");
 }
 
 void VolcanoPlugins::writeHosts() {
   if (networkPolicy_)
-    draft_.changed(
+    notes_.changed(
         "plugin svc: no NetworkPolicy keeps others from the job's pods; write one that selects "
         "trainyard.dev/job-name");
-  const bool tooMany = draft_.members() > kMaxHosts;
-  if (tooMany || !draft_.sizesKnown()) {
-    const std::string why = tooMany ? fmt::format("of {} members", draft_.members()) : "of an unknown size";
+  const bool tooMany = draft_.roles().members() > kMaxHosts;
+  if (tooMany || !draft_.roles().sizesKnown()) {
+    const std::string why =
+        tooMany ? fmt::format("of {} members", draft_.roles().members()) : "of an unknown size";
     if (draft_.mentions(R"(VC_\w+_(HOSTS|NUM)|/etc/volcano)"))
-      draft_.cannotWork(
+      notes_.cannotWork(
           fmt::format("plugin svc: lists of hosts are not written for a job {}: "
                       "$TRAINYARD_JOB-ROLE-INDEX.$TRAINYARD_DOMAIN names each",
                       why));
@@ -287,14 +288,14 @@ void VolcanoPlugins::writeHosts() {
         role.variables.emplace_back("TORCHX_RANK0_HOST", draft_.hostOf(role.name, 0));
     }
   }
-  draft_.kept("plugin svc: variables VC_TASK_HOSTS and VC_TASK_NUM of every task");
+  notes_.kept("plugin svc: variables VC_TASK_HOSTS and VC_TASK_NUM of every task");
   writeHostFiles();
 }
 
 void VolcanoPlugins::writeHostFiles() {
   if (!draft_.mentions(kFolder)) return;
   if (draft_.name().empty())
-    return draft_.cannotWork(fmt::format(
+    return notes_.cannotWork(fmt::format(
         "plugin svc: {} needs a ConfigMap, and the job's name is not known: give it one", kFolder));
   Json map = Json::object();
   map["apiVersion"] = "v1";
@@ -319,13 +320,13 @@ void VolcanoPlugins::writeHostFiles() {
       container["volumeMounts"] = std::move(mounts);
     });
   }
-  draft_.kept(fmt::format("plugin svc: ConfigMap {} has the files of {}", name, kFolder));
+  notes_.kept(fmt::format("plugin svc: ConfigMap {} has the files of {}", name, kFolder));
 }
 
 void VolcanoPlugins::noteKeys() {
   if (!has("ssh")) return;
   if (!overSsh())
-    draft_.cannotWork(
+    notes_.cannotWork(
         "plugin ssh: members are given keys with framework MPI or Horovod only: choose one of them, or bring "
         "a "
         "Secret of yours");
@@ -346,7 +347,7 @@ void VolcanoPlugins::noteUnset() {
     }
   }
   for (const std::string& name : unset)
-    draft_.cannotWork(fmt::format("variable {}: a program refers to it, and nothing sets it", name));
+    notes_.cannotWork(fmt::format("variable {}: a program refers to it, and nothing sets it", name));
 }
 
 }  // namespace trainyard::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/convert/draft.h"
+#include "cli/convert/ssh_launch.h"
 #include "cli/convert/volcano_tasks.h"
 
 // Only converters include this file.
@@ -47,10 +48,11 @@ class VolcanoPlugins {
   [[nodiscard]] bool has(const char* plugin) const {
     return plugins_.is_object() && plugins_.contains(plugin);
   }
-  [[nodiscard]] bool overSsh() const { return framework_ == "MPI" || framework_ == "Horovod"; }
+  [[nodiscard]] bool overSsh() const { return launchesOverSsh(framework_); }
 
   const Json plugins_;
   JobDraft& draft_;
+  ConversionNotes& notes_;
   std::string framework_ = "Custom";
   std::string port_;
   std::string group_;      // roles that the framework's plug-in counts

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/convert/scratch.h"
+#include "cli/convert/ssh_launch.h"
 #include "model/process_group.h"
 
 namespace trainyard::cli {
@@ -70,16 +71,16 @@ void VolcanoPolicies::write(const Json& spec, const std::string& framework) {
   writeFailure(spec, framework);
 }
 
-void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& said) {
+void VolcanoPolicies::apply(const Json& policy, const std::string& role, const std::string& origin) {
   const std::string action = textOf(get(policy, "action"));
-  const std::string what = fmt::format("{} {} → {}", said, describe(policy), action);
+  const std::string what = fmt::format("{} {} → {}", origin, describe(policy), action);
   const std::vector<std::string> events = eventsOf(policy);
   const bool applies =
       codeOf(policy) || std::any_of(events.begin(), events.end(), [](const std::string& each) {
         return subjectOf(each) != Subject::kOther;
       });
   if (applies && !get(policy, "timeout").is_null())
-    draft_.lost(
+    notes_.lost(
         fmt::format("{}: timeout {}: the action follows at once", what, valueText(get(policy, "timeout"))));
   if (const auto code = codeOf(policy)) onFailure(action, role, code, what);
   for (const std::string& event : events) {
@@ -90,19 +91,19 @@ void VolcanoPolicies::apply(const Json& policy, const std::string& role, const s
         break;
       case Subject::kEviction: onEviction(action, role, what); break;
       case Subject::kCompletion: onCompletion(action, role, what); break;
-      case Subject::kOther: draft_.lost(fmt::format("{}: not carried over", what)); break;
+      case Subject::kOther: notes_.lost(fmt::format("{}: not carried over", what)); break;
     }
   }
   if (!policy.is_object()) return;
   for (const auto& [key, value] : policy.items()) {
     static const std::set<std::string> kKnown{"event", "events", "exitCode", "action", "timeout"};
     if (kKnown.count(key) == 0 && !value.is_null())
-      draft_.lost(fmt::format("{}.{}: not carried over", said, key));
+      notes_.lost(fmt::format("{}.{}: not carried over", origin, key));
   }
 }
 
 void VolcanoPolicies::onFailure(const std::string& action, const std::string& role, std::optional<int> code,
-                                const std::string& said) {
+                                const std::string& origin) {
   OnFailure what = OnFailure::kRestart;
   if (action == "RestartJob") {
     wholeJob_ = true;
@@ -111,9 +112,9 @@ void VolcanoPolicies::onFailure(const std::string& action, const std::string& ro
   } else if (action == "AbortJob" || action == "TerminateJob") {
     what = OnFailure::kEnd;
     if (action == "AbortJob")
-      draft_.changed(fmt::format("{}: the job ends as Failed; Volcano's may be resumed", said));
+      notes_.changed(fmt::format("{}: the job ends as Failed; Volcano's may be resumed", origin));
   } else {
-    return draft_.lost(fmt::format("{}: not carried over; see spec.failure", said));
+    return notes_.lost(fmt::format("{}: not carried over; see spec.failure", origin));
   }
   if (code)
     draft_.failures().exitCode(*code, what, listed(role));
@@ -123,20 +124,20 @@ void VolcanoPolicies::onFailure(const std::string& action, const std::string& ro
 
 // The gang restarts when a member is lost, and the loss is not counted as a failure.
 void VolcanoPolicies::onEviction(const std::string& action, const std::string& role,
-                                 const std::string& said) {
+                                 const std::string& origin) {
   if (action == "RestartJob" || action == "ResumeJob") return;
   if (action == "RestartTask" || action == "RestartPod")
-    return draft_.changed(fmt::format("{}: the whole gang starts again", said));
+    return notes_.changed(fmt::format("{}: the whole gang starts again", origin));
   if (action != "AbortJob" && action != "TerminateJob")
-    return draft_.lost(fmt::format("{}: not carried over; the gang starts again", said));
+    return notes_.lost(fmt::format("{}: not carried over; the gang starts again", origin));
   draft_.failures().disruption(listed(role));
-  draft_.changed(
-      fmt::format("{}: an evicted pod ends the job (spec.failure.rules); a lost node restarts it", said));
+  notes_.changed(
+      fmt::format("{}: an evicted pod ends the job (spec.failure.rules); a lost node restarts it", origin));
 }
 
 void VolcanoPolicies::onCompletion(const std::string& action, const std::string& role,
-                                   const std::string& said) {
-  if (action != "CompleteJob") return draft_.lost(fmt::format("{}: not carried over", said));
+                                   const std::string& origin) {
+  if (action != "CompleteJob") return notes_.lost(fmt::format("{}: not carried over", origin));
   completing_.insert(role);
 }
 
@@ -161,23 +162,22 @@ void VolcanoPolicies::writeSuccess(const Json& spec, const std::string& framewor
     if (single)
       draft_.set("success", "operator", "Any");
     else
-      draft_.changed(
+      notes_.changed(
           "TaskCompleted → CompleteJob of several tasks: all of these roles have to succeed, not the first "
           "of them");
     return;
   }
-  const bool overSsh = framework == "MPI" || framework == "Horovod";
-  if (overSsh && draft_.findRole("launcher") != nullptr) {
+  if (launchesOverSsh(framework) && draft_.roles().find("launcher") != nullptr) {
     draft_.set("success", "roles", Json::array({"launcher"}));
-    return draft_.changed(
+    return notes_.changed(
         "no policy ends the job: it has succeeded with its launcher; Volcano waits for all tasks");
   }
   if (successes == 1) draft_.set("success", "operator", "Any");
-  if (!successes.is_null() && successes != 1 && successes != draft_.members())
-    draft_.lost("spec.minSuccess: not carried over; spec.success lists the roles that have to succeed");
+  if (!successes.is_null() && successes != 1 && successes != draft_.roles().members())
+    notes_.lost("spec.minSuccess: not carried over; spec.success lists the roles that have to succeed");
   if (all.size() > 1 || successes == 1) {
     draft_.set("success", "roles", all);
-    draft_.kept(successes == 1 ? "minSuccess 1: the job has succeeded when one member has (spec.success)"
+    notes_.kept(successes == 1 ? "minSuccess 1: the job has succeeded when one member has (spec.success)"
                                : "no policy ends the job: all tasks have to (spec.success.roles)");
   }
 }
@@ -200,15 +200,15 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
     inPlace = inPlace || policy != "Never";
     allInPlace = allInPlace && policy != "Never";
     if (policy == "Never" && !decided)
-      draft_.changed(fmt::format(
+      notes_.changed(fmt::format(
           "role {}: restartPolicy Never: a failure ends the job at once; Volcano lets the other pods run "
           "to their end first",
           role.name));
     if (policy.empty() || policy == "Always")
-      draft_.changed(fmt::format("role {}: restartPolicy {}: a member that ends with 0 has succeeded",
+      notes_.changed(fmt::format("role {}: restartPolicy {}: a member that ends with 0 has succeeded",
                                  role.name, policy.empty() ? "is left out, which is Always" : policy));
     if (decided && policy != "Never" && found->second == OnFailure::kEnd)
-      draft_.kept(fmt::format(
+      notes_.kept(fmt::format(
           "role {}: restartPolicy {}: the kubelet starts it again, before a policy for failed pods",
           role.name, policy.empty() ? "Always" : policy));
   }
@@ -218,7 +218,7 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
   if (alone && framework == "Custom")
     draft_.failures().memberOnly();
   else if (memberOnly_)
-    draft_.changed("RestartTask, RestartPod: the whole gang starts again");
+    notes_.changed("RestartTask, RestartPod: the whole gang starts again");
 }
 
 // maxRetry counts the restarts by Volcano, not those by the kubelet, which
@@ -229,14 +229,14 @@ void VolcanoPolicies::writeLimit(const Json& maxRetry, bool restarts, bool inPla
   if (restarts) {
     draft_.failures().limit(retries);
     if (inPlace)
-      draft_.changed(fmt::format(
+      notes_.changed(fmt::format(
           "maxRetry {}: spec.failure.maxRestarts counts failures of all roles, and of those too that the "
           "kubelet starts again without limit",
           valueText(retries)));
     return;
   }
   if (given && inPlace)
-    draft_.kept(fmt::format(
+    notes_.kept(fmt::format(
         "maxRetry {}: no limit for containers that the kubelet starts again: spec.failure.maxRestarts is "
         "{}; evictions are not counted here",
         valueText(retries), kMaxRestarts));

@@ -75,7 +75,7 @@ net::HttpResponse refusal(int status, std::string_view why) {
   codec::JsonWriter out;
   out.beginObject().member("kind", "Status").member("apiVersion", "v1").member("status", "Failure");
   out.member("code", status).member("reason", reasonOf(status)).member("message", why).endObject();
-  net::HttpResponse response = makeAnswer(status, "application/json", std::move(out).take());
+  net::HttpResponse response = makeAnswer(status, kJson, std::move(out).take());
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 405) response.headers.emplace_back("Allow", "GET");
   // Clients that are programs retry by themselves.
@@ -92,8 +92,8 @@ std::optional<PageFile> findPageFile(std::string_view path) {
   return std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query) {
-  std::vector<std::pair<std::string, std::string>> values;
+Query readQuery(std::string_view query) {
+  Query values;
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(part.size() + 1, query.size()));
@@ -102,6 +102,12 @@ std::vector<std::pair<std::string, std::string>> readQuery(std::string_view quer
     if (value) values.emplace_back(part.substr(0, equals), std::move(*value));
   }
   return values;
+}
+
+std::string valueOf(const Query& query, std::string_view key) {
+  const auto found =
+      std::find_if(query.begin(), query.end(), [&](const auto& each) { return each.first == key; });
+  return found == query.end() ? std::string() : found->second;
 }
 
 bool plainName(std::string_view text) {

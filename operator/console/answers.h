@@ -10,6 +10,8 @@
 
 namespace trainyard::operator_::console {
 
+inline constexpr std::string_view kJson = "application/json";
+
 // Adds the headers that every answer has: no script but the page's own files, no frames, no type guessing, no
 // caching.
 [[nodiscard]] net::HttpResponse makeAnswer(int status, std::string_view type, std::string body);
@@ -23,8 +25,11 @@ struct PageFile {
 };
 [[nodiscard]] std::optional<PageFile> findPageFile(std::string_view path);
 
+using Query = std::vector<std::pair<std::string, std::string>>;
 // Parses "a=1&b=x%20y"; leaves out what is not well-formed.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> readQuery(std::string_view query);
+[[nodiscard]] Query readQuery(std::string_view query);
+// Empty if there is no such key.
+[[nodiscard]] std::string valueOf(const Query& query, std::string_view key);
 
 // Accepts lower-case letters, digits, dashes and dots: names of objects, and nothing that has a meaning in a
 // path or selector.

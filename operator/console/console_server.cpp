@@ -65,8 +65,11 @@ class Running final : public ConsoleServer {
                                            .threads = 2});
     if (!connection) return base::fail(connection.error());
     connection_ = std::move(*connection);
-    console_ = std::make_unique<Console>(
-        Console::Dependencies{connection_->api(), *loop_, onLoop(source), offload(), settings});
+    console_ = std::make_unique<Console>(Console::Dependencies{.api = connection_->api(),
+                                                               .executor = *loop_,
+                                                               .snapshot = onLoop(source),
+                                                               .offload = offload(),
+                                                               .settings = settings});
     if (auto listening = listen(*address, tls); !listening) return listening;
     thread_ = std::thread([this] { loop_->run(); });
     // Detached: a computation may take longer than the process has at shutdown.

@@ -141,15 +141,15 @@ void AuxiliaryObjects::warnOfOwnVariables(const StepPtr& step) {
     deps_.events.record(
         job, {true, "NoPreflight",
               "spec.health.preflight has no effect: the cluster's policy names no check (preflight)"});
-  std::vector<std::string> said;
+  std::vector<std::string> texts;
   for (const model::Role& role : job.spec.roles) {
     const auto own = codec::findOwnVariables(role, step->environments().of(role.name, 0, 0));
-    if (!own.empty()) said.push_back(fmt::format("{} (role {})", model::joinList(own), role.name));
+    if (!own.empty()) texts.push_back(fmt::format("{} (role {})", model::joinList(own), role.name));
   }
-  if (said.empty()) return;
+  if (texts.empty()) return;
   deps_.events.record(job, {false, "OwnVariables",
                             fmt::format("The template's variables override those of the framework: {}",
-                                        fmt::join(said, "; "))});
+                                        fmt::join(texts, "; "))});
 }
 
 // Makes keys each time and discards them if the job has some: reading them would need the right to read all

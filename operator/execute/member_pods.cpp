@@ -4,6 +4,7 @@
 
 #include "codec/member_pod.h"
 #include "codec/pod.h"
+#include "codec/release_patch.h"
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
 #include "model/names.h"

@@ -22,8 +22,7 @@ void StatusWriter::write(const StepPtr& step) {
   // The decision may rest on an unwritten record: the patch starts from the status that the server has.
   const auto read = deps_.cache.jobs.find(job.key);
   if (read && read->uid == job.uid && read->resourceVersion == job.resourceVersion) step->asRead = read;
-  const auto patch = codec::encodeStatusPatch(step->asRead ? *step->asRead : job, *step->decision.status,
-                                              codec::PatchGuard::kResourceVersion);
+  const auto patch = codec::encodeStatusPatch(step->asRead ? *step->asRead : job, *step->decision.status);
   if (!patch) return runActions_(step);
   step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
   step->statusHash =

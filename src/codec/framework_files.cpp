@@ -25,7 +25,7 @@ constexpr std::size_t kFixedBytes = 8'192;
 constexpr std::size_t kSlotsBytes = 16;
 
 bool readsCluster(const model::Job& job) {
-  return job.spec.framework == model::Framework::kTensorFlow && model::announcedMembers(job) > 1;
+  return model::traitsOf(job.spec.framework).readsTfConfig && model::announcedMembers(job) > 1;
 }
 
 struct HostLists {
@@ -53,6 +53,7 @@ std::string frameworkFilesName(const model::Job& job) {
   Fnv128 hash;
   hash.add(job.uid.str());
   hash.add(job.key.ns);
+  // Not the name: the files of running jobs would get other names.
   hash.add(fmt::to_string(static_cast<int>(job.spec.framework)));
   for (const model::Role& role : job.spec.roles) {
     hash.add(role.name);

@@ -54,9 +54,7 @@ void checkAmounts(const Field& roles, const model::JobSpec& spec) {
   const auto check = [&](std::string_view name, std::int64_t amount) {
     if (amount == INT64_MAX) roles.complain(fmt::format("ask for more {} in all than can be counted", name));
   };
-  check("cpu", sum.cpu.value);
-  check("memory", sum.memory.value);
-  check("ephemeral-storage", sum.ephemeralStorage.value);
+  model::forEachNative([&](const auto& native) { check(native.name, native.in(sum)); });
   for (const auto& [name, amount] : sum.extendedAll()) check(name, amount);
 }
 
@@ -91,12 +89,9 @@ std::int64_t configBytes(const model::Job& job) {
 
 // The bytes that the framework adds to each container of such a member.
 std::int64_t sizeVariableBytes(const model::Job& job, const model::Role& role) {
-  switch (job.spec.framework) {
-    case model::Framework::kTensorFlow: break;
-    case model::Framework::kHorovod:
-    case model::Framework::kMpi: return kSshBytes;
-    default: return 0;
-  }
+  const model::FrameworkTraits& traits = model::traitsOf(job.spec.framework);
+  if (traits.launchesOverSsh) return kSshBytes;
+  if (!traits.readsTfConfig) return 0;
   // All other roles read the list from a file of the job.
   if (role.name != "worker" || !model::hasParameterServers(job.spec)) return kConfigExtra;
   std::int64_t bytes = kConfigExtra + longestHost(job, role);
@@ -114,8 +109,7 @@ void complainOfLarge(const Field& field, std::string_view what, std::int64_t byt
 
 void checkWritten(const Field& roles, const model::Job& job) {
   const model::JobSpec& spec = job.spec;
-  const bool listsAll = spec.framework == model::Framework::kTensorFlow;
-  const std::int64_t config = listsAll ? configBytes(job) : 0;
+  const std::int64_t config = model::traitsOf(spec.framework).readsTfConfig ? configBytes(job) : 0;
   if (config > limits::kVariableBytes) {
     roles.complain(fmt::format(
         "TF_CONFIG, which names every member to each, would have {} bytes, and no process begins with a "
@@ -154,8 +148,7 @@ void checkHosts(const Field& roles, const model::Job& job) {
   }
   const auto count = static_cast<std::size_t>(members);
   const auto length = static_cast<std::size_t>(longest);
-  const bool launches =
-      job.spec.framework == model::Framework::kMpi || job.spec.framework == model::Framework::kHorovod;
+  const bool launches = model::traitsOf(job.spec.framework).launchesOverSsh;
   const std::size_t bytes = std::max(hostsBytes(count, length), launches ? hostfileBytes(count, length) : 0);
   if (bytes <= limits::kConfigMapBytes) return;
   roles.complain(fmt::format(

@@ -6,12 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "codec/failure_policy.h"
 #include "codec/host_ports.h"
 #include "codec/late_members.h"
 #include "codec/model_profile.h"
 #include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
 #include "codec/pod_template.h"
+#include "codec/read_enum.h"
 #include "codec/shape_plan.h"
 #include "codec/template_hash.h"
 #include "model/limits.h"
@@ -36,45 +38,18 @@ constexpr int kMaxGrace = 3'600;
 constexpr int kMaxEvery = 31'536'000;
 constexpr int kDefaultRestart = 60;
 constexpr int kMaxRestart = 86'400;
-// The bounds of spec.failure.
-constexpr int kMaxRestarts = 1'000;
-constexpr int kMaxExitCode = 255;
 // The bound of spec.plan.
 constexpr int kMaxPlannedGpus = 80'000;
 // The bounds of lists, as in the schema. They are checked here because not every input has passed the schema.
-constexpr std::size_t kMaxRoles = 8;
 constexpr std::size_t kMaxLevels = 8;
 constexpr std::size_t kMaxSpeeds = 32;
-constexpr std::size_t kMaxRules = 20;
-constexpr std::size_t kMaxExitCodes = 255;
-constexpr std::size_t kMaxPodConditions = 20;
-
-template <typename Enum, std::size_t N>
-Enum readEnum(const Field& field, const std::array<std::pair<std::string_view, Enum>, N>& values,
-              Enum whenAbsent) {
-  if (!field.present()) return whenAbsent;
-  const std::string_view text = field.text();
-  std::string allowed;
-  for (const auto& [name, value] : values) {
-    if (name == text) return value;
-    allowed += allowed.empty() ? std::string(name) : fmt::format(", {}", name);
-  }
-  field.refuse(fmt::format("must be one of {}", allowed));
-  return whenAbsent;
-}
 
 model::Framework readFramework(const Field& field) {
-  using enum model::Framework;
-  static constexpr std::array<std::pair<std::string_view, model::Framework>, 7> kFrameworks{
-      {{"PyTorch", kPyTorch},
-       {"TensorFlow", kTensorFlow},
-       {"JAX", kJax},
-       {"MXNet", kMxNet},
-       {"Horovod", kHorovod},
-       {"MPI", kMpi},
-       {"Custom", kCustom}}};
+  std::array<std::pair<std::string_view, model::Framework>, model::kFrameworks.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i] = {model::kFrameworks[i].name, model::kFrameworks[i].framework};
   if (!field.present()) field.complain("is required");
-  return readEnum(field, kFrameworks, kCustom);
+  return readEnum(field, names, model::Framework::kCustom);
 }
 
 std::optional<seconds> readSeconds(const Field& field) {
@@ -275,57 +250,6 @@ model::SuccessPolicy readSuccess(const Field& field, const JobSpec& spec) {
     success.roles.push_back(role.string());
   });
   return success;
-}
-
-model::RestartScope readRestartScope(const Field& field) {
-  using enum model::RestartScope;
-  static constexpr std::array<std::pair<std::string_view, model::RestartScope>, 2> kScopes{
-      {{"Gang", kGang}, {"Pod", kPod}}};
-  return readEnum(field, kScopes, kGang);
-}
-
-model::PodFailureRule::ExitCodes readExitCodes(const Field& field) {
-  static constexpr std::array<std::pair<std::string_view, bool>, 2> kOperators{
-      {{"In", true}, {"NotIn", false}}};
-  model::PodFailureRule::ExitCodes codes;
-  codes.container = field["containerName"].text();
-  if (field["operator"].required().empty()) return codes;
-  codes.in = readEnum(field["operator"], kOperators, true);
-  field["values"].forEachUpTo(kMaxExitCodes, [&](const Field& value) {
-    codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode));
-  });
-  if (codes.values.empty()) field["values"].complain("needs at least one exit code");
-  return codes;
-}
-
-model::PodFailureRule readFailureRule(const Field& field, const JobSpec& spec) {
-  using enum model::PodFailureRule::Action;
-  static constexpr std::array<std::pair<std::string_view, model::PodFailureRule::Action>, 3> kActions{
-      {{"FailJob", kFailJob}, {"Count", kCount}, {"Ignore", kIgnore}}};
-  model::PodFailureRule rule;
-  if (!field["action"].required().empty()) rule.action = readEnum(field["action"], kActions, kFailJob);
-  field["roles"].forEachUpTo(kMaxRoles, [&](const Field& role) {
-    if (spec.findRole(role.text()) == nullptr) role.refuse("must name a role of spec.roles");
-    rule.roles.push_back(role.string());
-  });
-  if (const Field codes = field["onExitCodes"]; codes.present()) rule.exitCodes = readExitCodes(codes);
-  field["onPodConditions"].forEachUpTo(kMaxPodConditions, [&](const Field& each) {
-    rule.podConditions.push_back(
-        {std::string(each["type"].required()), std::string(each["status"].text("True"))});
-  });
-  if (rule.exitCodes.has_value() == !rule.podConditions.empty())
-    field.complain("needs either onExitCodes or onPodConditions, and not both");
-  return rule;
-}
-
-model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
-  model::FailurePolicy failure;
-  if (const Field most = field["maxRestarts"]; most.present())
-    failure.maxRestarts = most.smallInteger(0, 0, kMaxRestarts);
-  failure.scope = readRestartScope(field["restartScope"]);
-  field["rules"].forEachUpTo(
-      kMaxRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
-  return failure;
 }
 
 model::HealthPolicy readHealth(const Field& field) {

@@ -261,11 +261,8 @@ std::string encodeJobStatus(const model::JobStatus& status) {
   return std::move(out).take();
 }
 
-std::optional<std::string> encodeStatusPatch(const model::Job& before, const model::JobStatus& after,
-                                             PatchGuard guard) {
-  const bool guarded = guard == PatchGuard::kResourceVersion;
-  return encodeStatusChange(guarded ? std::optional<std::string_view>(before.resourceVersion) : std::nullopt,
-                            encodeJobStatus(before.status), encodeJobStatus(after));
+std::optional<std::string> encodeStatusPatch(const model::Job& before, const model::JobStatus& after) {
+  return encodeStatusChange(before.resourceVersion, encodeJobStatus(before.status), encodeJobStatus(after));
 }
 
 }  // namespace trainyard::codec

@@ -18,9 +18,12 @@ constexpr int kMaxCount = 1'000'000'000;
 std::vector<model::RoleStatus> readRoles(const Field& list) {
   std::vector<model::RoleStatus> roles;
   list.forEachElement([&](const Field& each) {
-    roles.push_back({each["name"].string(), each["desired"].smallInteger(0, 0),
-                     each["active"].smallInteger(0, 0), each["ready"].smallInteger(0, 0),
-                     each["succeeded"].smallInteger(0, 0), each["failed"].smallInteger(0, 0)});
+    roles.push_back({.name = each["name"].string(),
+                     .desired = each["desired"].smallInteger(0, 0),
+                     .active = each["active"].smallInteger(0, 0),
+                     .ready = each["ready"].smallInteger(0, 0),
+                     .succeeded = each["succeeded"].smallInteger(0, 0),
+                     .failed = each["failed"].smallInteger(0, 0)});
   });
   return roles;
 }
@@ -31,8 +34,11 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     const Field indices = each["indices"];
     auto parsed = model::IndexSet::parse(indices.required());
     if (!parsed) return indices.complain(parsed.error().message);
-    assignments.push_back({model::NodeName(each["node"].required()), std::string(each["role"].required()),
-                           std::move(*parsed), each["epoch"].integer(0, 0, kMax), each["gpuType"].string()});
+    assignments.push_back({.node = model::NodeName(each["node"].required()),
+                           .role = std::string(each["role"].required()),
+                           .indices = std::move(*parsed),
+                           .epoch = each["epoch"].integer(0, 0, kMax),
+                           .gpuType = each["gpuType"].string()});
   });
   return assignments;
 }

@@ -30,7 +30,7 @@ std::string readLateMembers(JobSpec& spec) {
   if (spec.elastic) return raiseMinimum(spec, minimum);
   const int asked = spec.totalReplicas() - minimum;
   if (asked <= 0) return {};
-  if (spec.framework == model::Framework::kMpi || spec.framework == model::Framework::kHorovod)
+  if (model::traitsOf(spec.framework).launchesOverSsh)
     return "spec.gang.minAvailable (its launcher begins on all hosts at once, so all pods have to be there)";
   const auto largest =
       std::max_element(spec.roles.begin(), spec.roles.end(),

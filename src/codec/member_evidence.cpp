@@ -30,8 +30,8 @@ void readEnd(const Field& terminated, ContainerEvidence& into) {
   into.finishedAt = terminated["finishedAt"].time();
 }
 
-ContainerEvidence readContainer(const Field& status, bool init) {
-  ContainerEvidence container{.name = status["name"].string(), .init = init};
+ContainerEvidence readContainer(const Field& status) {
+  ContainerEvidence container{.name = status["name"].string()};
   const Field state = status["state"];
   if (const Field waiting = state["waiting"]; waiting.present()) {
     container.waitingReason = waiting["reason"].string();
@@ -44,9 +44,9 @@ ContainerEvidence readContainer(const Field& status, bool init) {
   return container;
 }
 
-void readContainers(const Field& statuses, bool init, model::MemberEvidence& into) {
+void readContainers(const Field& statuses, model::MemberEvidence& into) {
   statuses.forEachElement([&](const Field& status) {
-    if (into.containers.size() < kMaxContainers) into.containers.push_back(readContainer(status, init));
+    if (into.containers.size() < kMaxContainers) into.containers.push_back(readContainer(status));
   });
 }
 
@@ -61,8 +61,8 @@ void readPodEnd(const Field& status, model::MemberEvidence& into) {
     into.conditions.push_back({condition["type"].string(), condition["status"].text() == "True",
                                condition["reason"].string(), condition["message"].string()});
   });
-  readContainers(status["initContainerStatuses"], true, into);
-  readContainers(status["containerStatuses"], false, into);
+  readContainers(status["initContainerStatuses"], into);
+  readContainers(status["containerStatuses"], into);
 }
 
 base::Result<model::MemberEvidence> decodePodEnd(std::string_view pod) {

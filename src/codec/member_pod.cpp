@@ -13,9 +13,9 @@
 #include "codec/host_ports.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
-#include "codec/managed_fields.h"
 #include "codec/membership.h"
 #include "codec/owned_object.h"
+#include "codec/pinned_affinity.h"
 #include "codec/preflight_pod.h"
 #include "codec/service.h"
 #include "codec/ssh_pod.h"
@@ -27,63 +27,6 @@
 
 namespace trainyard::codec {
 namespace {
-
-constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-constexpr std::string_view kNameField = "metadata.name";
-
-// Writes the object with the value of one member replaced by the output of `write`. Without such a member,
-// `write` gets a missing value.
-template <typename Write>
-void writeReplacing(const JsonValue& object, std::string_view name, JsonWriter& out, Write write) {
-  out.beginObject();
-  object.forEachMember([&](std::string_view key, JsonValue value) {
-    if (key != name && value.present()) out.key(key).raw(value.minified());
-  });
-  out.key(name);
-  write(object.find(name));
-  out.endObject();
-}
-
-void writeNameRequirement(const model::NodeName& node, JsonWriter& out) {
-  out.beginObject().member("key", kNameField).member("operator", "In");
-  out.key("values").beginArray().string(node.str()).endArray().endObject();
-}
-
-void writePinnedTerm(const JsonValue& term, const model::NodeName& node, JsonWriter& out) {
-  // An empty term matches no node; with the added field it would match one.
-  bool empty = true;
-  term.forEachMember(
-      [&](std::string_view, JsonValue list) { list.forEachElement([&](JsonValue) { empty = false; }); });
-  if (empty) {
-    out.beginObject().endObject();
-    return;
-  }
-  writeReplacing(term, "matchFields", out, [&](const JsonValue& fields) {
-    out.beginArray();
-    fields.forEachElement([&](JsonValue field) { out.raw(field.minified()); });
-    writeNameRequirement(node, out);
-    out.endArray();
-  });
-}
-
-// Writes the template's affinity with the node added to every required term. The terms are alternatives: one
-// unchanged term would allow another node.
-void writePinnedAffinity(const JsonValue& affinity, const model::NodeName& node, JsonWriter& out) {
-  writeReplacing(affinity, "nodeAffinity", out, [&](const JsonValue& nodeAffinity) {
-    writeReplacing(nodeAffinity, kRequired, out, [&](const JsonValue& required) {
-      writeReplacing(required, "nodeSelectorTerms", out, [&](const JsonValue& terms) {
-        out.beginArray();
-        if (!required.present()) {
-          out.beginObject().key("matchFields").beginArray();
-          writeNameRequirement(node, out);
-          out.endArray().endObject();
-        }
-        terms.forEachElement([&](JsonValue term) { writePinnedTerm(term, node, out); });
-        out.endArray();
-      });
-    });
-  });
-}
 
 struct Pod {
   const model::Job& job;
@@ -291,53 +234,6 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   out.endObject();
 }
 
-std::string_view operatorName(model::SelectorOperator op) {
-  switch (op) {
-    case model::SelectorOperator::kIn: return "In";
-    case model::SelectorOperator::kNotIn: return "NotIn";
-    case model::SelectorOperator::kExists: return "Exists";
-    case model::SelectorOperator::kDoesNotExist: return "DoesNotExist";
-    case model::SelectorOperator::kGt: return "Gt";
-    case model::SelectorOperator::kLt: return "Lt";
-  }
-  return "In";
-}
-
-void writeRequirement(const model::SelectorRequirement& requirement, JsonWriter& out) {
-  out.beginObject().member("key", requirement.key).member("operator", operatorName(requirement.op));
-  if (!requirement.values.empty()) {
-    out.key("values").beginArray();
-    for (const std::string& value : requirement.values) out.string(value);
-    out.endArray();
-  }
-  out.endObject();
-}
-
-bool names(const model::SelectorRequirement& field, const model::NodeName& node) {
-  return field.key == kNameField && field.op == model::SelectorOperator::kIn && field.values.size() == 1 &&
-         field.values.front() == node.str();
-}
-
-void writePinnedTerm(const model::NodeSelectorTerm& term, const model::NodeName& node, JsonWriter& out) {
-  out.beginObject();
-  if (!term.labels.empty()) {
-    out.key("matchExpressions").beginArray();
-    for (const auto& requirement : term.labels) writeRequirement(requirement, out);
-    out.endArray();
-  }
-  if (!term.labels.empty() || !term.fields.empty()) {
-    out.key("matchFields").beginArray();
-    bool pinned = false;
-    for (const auto& field : term.fields) {
-      writeRequirement(field, out);
-      pinned = pinned || names(field, node);
-    }
-    if (!pinned) writeNameRequirement(node, out);
-    out.endArray();
-  }
-  out.endObject();
-}
-
 }  // namespace
 
 base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role, int index,
@@ -350,16 +246,16 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   const bool refers =
       overSsh || std::any_of(context.environment.begin(), context.environment.end(),
                              [](const model::Variable& each) { return !each.fileKey.empty(); });
-  Pod pod{job,
-          role,
-          index,
-          model::podName(job.key.name, role.name, index),
-          context,
-          overSsh,
-          refers ? frameworkFilesName(job) : std::string(),
-          hasElasticParts(job.spec),
-          usesLauncher(job.spec),
-          context.environment};
+  Pod pod{.job = job,
+          .role = role,
+          .index = index,
+          .name = model::podName(job.key.name, role.name, index),
+          .context = context,
+          .overSsh = overSsh,
+          .filesName = refers ? frameworkFilesName(job) : std::string(),
+          .elastic = hasElasticParts(job.spec),
+          .launched = usesLauncher(job.spec),
+          .environment = context.environment};
   if (pod.launched) {
     const auto complaint =
         launchComplaint(firstContainer(document->root().find("spec")), context.launcherImage);
@@ -375,29 +271,6 @@ base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Ro
   writeMetadata(pod, document->root().find("metadata"), out);
   writeSpec(pod, document->root().find("spec"), out);
   out.endObject();
-  return std::move(out).take();
-}
-
-std::string encodeReleasePatch(const model::Uid& uid, const model::PodShape& shape,
-                               const model::NodeName& node) {
-  JsonWriter out;
-  out.beginObject().key("metadata").beginObject().member("uid", uid.str());
-  forgetManagedFields(out);
-  out.endObject();
-  out.key("spec").beginObject();
-  out.key("affinity").beginObject().key("nodeAffinity").beginObject().key(kRequired).beginObject();
-  out.key("nodeSelectorTerms").beginArray();
-  if (!shape.affinity) {
-    out.beginObject().key("matchFields").beginArray();
-    writeNameRequirement(node, out);
-    out.endArray().endObject();
-  } else {
-    for (const auto& term : *shape.affinity) writePinnedTerm(term, node, out);
-  }
-  out.endArray().endObject().endObject().endObject();
-  out.key("schedulingGates").beginArray().beginObject();
-  out.member("$patch", "delete").member("name", model::names::kGangGate);
-  out.endObject().endArray().endObject().endObject();
   return std::move(out).take();
 }
 

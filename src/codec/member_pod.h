@@ -31,13 +31,4 @@ struct MemberContext {
 [[nodiscard]] base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role,
                                                         int index, const MemberContext& context);
 
-// The strategic merge patch that pins a gated pod to `node` and removes the gate in one write. `shape` is the
-// pod's own shape, or its template's if no admission changes pods. The list of required terms is replaced as
-// a whole, and Kubernetes allows only narrower terms, so the node is added to each term. A pod of another uid
-// is refused (422). The patch is idempotent. It also clears managedFields, which are of little use for these
-// pods: keeping them through release, binding and status updates took a quarter of the API server's work for
-// the start of a gang.
-[[nodiscard]] std::string encodeReleasePatch(const model::Uid& uid, const model::PodShape& shape,
-                                             const model::NodeName& node);
-
 }  // namespace trainyard::codec

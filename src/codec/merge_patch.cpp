@@ -22,15 +22,13 @@ bool writeMergePatch(const JsonValue& before, const JsonValue& after, JsonWriter
   return true;
 }
 
-std::optional<std::string> encodeStatusChange(std::optional<std::string_view> resourceVersion,
-                                              std::string_view before, std::string_view after) {
+std::optional<std::string> encodeStatusChange(std::string_view resourceVersion, std::string_view before,
+                                              std::string_view after) {
   const auto beforeJson = JsonDocument::parse(before);
   const auto afterJson = JsonDocument::parse(after);
   JsonWriter out;
   out.beginObject();
-  if (resourceVersion) {
-    out.key("metadata").beginObject().member("resourceVersion", *resourceVersion).endObject();
-  }
+  out.key("metadata").beginObject().member("resourceVersion", resourceVersion).endObject();
   out.key("status");
   if (beforeJson && afterJson) {
     if (!writeMergePatch(beforeJson->root(), afterJson->root(), out)) return std::nullopt;

@@ -13,9 +13,9 @@ namespace trainyard::codec {
 // removed ones, lists as a whole. If the objects are equal, it writes nothing and returns false.
 [[nodiscard]] bool writeMergePatch(const JsonValue& before, const JsonValue& after, JsonWriter& out);
 
-// The merge patch of an object's status from one text to another; nullopt if they are equal. With a
-// resourceVersion, the API server accepts the patch for that version only.
-[[nodiscard]] std::optional<std::string> encodeStatusChange(std::optional<std::string_view> resourceVersion,
+// The merge patch of an object's status from one text to another; nullopt if they are equal. The API
+// server accepts the patch for this resourceVersion only.
+[[nodiscard]] std::optional<std::string> encodeStatusChange(std::string_view resourceVersion,
                                                             std::string_view before, std::string_view after);
 
 }  // namespace trainyard::codec

@@ -17,14 +17,10 @@ bool isCountedInPieces(std::string_view name) {
          name.starts_with("attachable-volumes-");
 }
 
-bool isKnown(std::string_view name) {
-  return name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods";
-}
-
 // Exclusive amounts of a node have reserved names (model/one_per_node.h), which users may not request.
 bool isCounted(std::string_view name, CountedNames& names) {
   if (model::isOnePerNode(name)) return false;
-  return isKnown(name) || (isCountedInPieces(name) && names.take(name));
+  return model::nativeUnit(name) || (isCountedInPieces(name) && names.take(name));
 }
 
 bool isPodLevelResource(std::string_view name) {
@@ -103,16 +99,6 @@ class RequestsReader {
   CountedNames& names_;
 };
 
-void replaceResource(Resources& into, std::string_view name, const Resources& by) {
-  if (name == "cpu") {
-    into.cpu = by.cpu;
-  } else if (name == "memory") {
-    into.memory = by.memory;
-  } else {
-    into.setExtended(name, by.extended(name));
-  }
-}
-
 // Applies spec.resources: a request there replaces the sum of the containers. A limit there only fills in for
 // a resource that no container requests, as the API server defaults it.
 void applyPodLevel(const Field& resources, CountedNames& names, Resources& sum) {
@@ -120,19 +106,15 @@ void applyPodLevel(const Field& resources, CountedNames& names, Resources& sum) 
   const auto readOne = [&](std::string_view name, const Field& quantity) {
     Resources one;
     addResource(one, name, quantity, Rounding::kUp, names);
-    return one;
+    return one.amount(name);
   };
   resources["limits"].forEachMember([&](std::string_view name, const Field& quantity) {
     if (!isPodLevelResource(name) || !isCounted(name, names) || requests.value().find(name).present()) return;
-    const Resources one = readOne(name, quantity);
-    const bool requested = name == "cpu"      ? sum.cpu.value != 0
-                           : name == "memory" ? sum.memory.value != 0
-                                              : sum.extended(name) != 0;
-    if (!requested) replaceResource(sum, name, one);
+    const std::int64_t limit = readOne(name, quantity);
+    if (sum.amount(name) == 0) sum.setAmount(name, limit);
   });
   requests.forEachMember([&](std::string_view name, const Field& quantity) {
-    if (isPodLevelResource(name) && isCounted(name, names))
-      replaceResource(sum, name, readOne(name, quantity));
+    if (isPodLevelResource(name) && isCounted(name, names)) sum.setAmount(name, readOne(name, quantity));
   });
 }
 
@@ -170,17 +152,7 @@ void addResource(Resources& into, std::string_view name, const Field& field, Rou
   const std::int64_t units =
       rounding == Rounding::kUp ? quantity.unitsRoundedUp() : quantity.unitsRoundedDown();
   Resources one;
-  if (name == "cpu") {
-    one.cpu.value = quantity.milli();
-  } else if (name == "memory") {
-    one.memory.value = units;
-  } else if (name == "ephemeral-storage") {
-    one.ephemeralStorage.value = units;
-  } else if (name == "pods") {
-    one.pods = units;
-  } else {
-    one.setExtended(name, units);
-  }
+  one.setAmount(name, model::nativeUnit(name) == model::ResourceUnit::kMillicores ? quantity.milli() : units);
   into.add(one);
 }
 

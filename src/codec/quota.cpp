@@ -15,29 +15,25 @@
 namespace trainyard::codec {
 namespace {
 
-enum class Unit { kMillicores, kBytes, kPieces };
+using Unit = model::ResourceUnit;
 
-Unit unitOf(std::string_view resource) {
-  if (resource == "cpu") return Unit::kMillicores;
-  const bool bytes = resource == "memory" || resource == "ephemeral-storage";
-  return bytes ? Unit::kBytes : Unit::kPieces;
-}
+Unit unitOf(std::string_view resource) { return model::nativeUnit(resource).value_or(Unit::kPieces); }
 
 // Returns why no pod can be charged for the name, as a resource or as a type of GPU; empty if one can. A
 // misspelt name would otherwise silently guarantee and limit nothing.
-std::string_view whyNoResource(std::string_view name) {
+std::string whyNoResource(std::string_view name) {
   if (name.starts_with(model::kGpuTypePrefix)) {
     if (isLabelName(name.substr(model::kGpuTypePrefix.size()))) return {};
     return "must be gpu-type.trainyard.dev/ and a type of GPU as nodes are labelled with it";
   }
-  if (name == "cpu" || name == "memory" || name == "ephemeral-storage" || name == "pods") return {};
-  if (name.starts_with("hugepages-")) return {};
+  if (model::nativeUnit(name) || name.starts_with("hugepages-")) return {};
   const auto slash = name.find('/');
   const bool extended = slash != std::string_view::npos && slash != 0 && slash + 1 < name.size() &&
                         name.find('/', slash + 1) == std::string_view::npos;
   if (extended && !name.starts_with("requests.")) return {};
-  return "is not a resource that pods request: cpu, memory, ephemeral-storage, pods, or a name such as "
-         "nvidia.com/gpu";
+  std::string natives;
+  model::forEachNative([&](const auto& native) { natives += fmt::format("{}, ", native.name); });
+  return fmt::format("is not a resource that pods request: {}or a name such as nvidia.com/gpu", natives);
 }
 
 constexpr std::array<std::pair<std::string_view, int>, 5> kBinarySuffixes{
@@ -87,7 +83,7 @@ model::Quota readQuota(const Field& map) {
   map.forEachMember([&](std::string_view name, const Field& field) {
     if (entries.size() >= model::limits::kResourceNames)
       return map.complain(fmt::format("must not name more than {} resources", model::limits::kResourceNames));
-    if (const std::string_view why = whyNoResource(name); !why.empty()) return field.complain(why);
+    if (const std::string why = whyNoResource(name); !why.empty()) return field.complain(why);
     if (!field.present()) return field.complain("is required");
     const Unit unit = unitOf(name);
     const base::Quantity quantity = field.quantity();
@@ -113,29 +109,14 @@ void writeAmounts(const model::Resources& amounts, JsonWriter& out) {
   const auto add = [&](std::string_view name, std::int64_t amount) {
     if (amount != 0) entries.emplace_back(name, amount);
   };
-  add("cpu", amounts.cpu.value);
-  add("memory", amounts.memory.value);
-  add("ephemeral-storage", amounts.ephemeralStorage.value);
-  add("pods", amounts.pods);
+  model::forEachNative([&](const auto& native) { add(native.name, native.in(amounts)); });
   writeQuota(model::Quota(std::move(entries)), out);
 }
 
 model::Resources readWrittenAmounts(const Field& map) {
   model::Resources amounts;
   const model::Quota written = readWrittenQuota(map);
-  for (const auto& [name, amount] : written.entries()) {
-    if (name == "cpu") {
-      amounts.cpu.value = amount;
-    } else if (name == "memory") {
-      amounts.memory.value = amount;
-    } else if (name == "ephemeral-storage") {
-      amounts.ephemeralStorage.value = amount;
-    } else if (name == "pods") {
-      amounts.pods = amount;
-    } else {
-      amounts.setExtended(name, amount);
-    }
-  }
+  for (const auto& [name, amount] : written.entries()) amounts.setAmount(name, amount);
   return amounts;
 }
 

@@ -42,7 +42,6 @@ void readMetadata(const Field& meta, TrafficPod& pod) {
     if (owner["apiVersion"].text() == model::names::kApiVersion) pod.jobUid = model::Uid(owner["uid"].text());
   });
   const JsonValue labels = meta["labels"].value();
-  pod.jobName = labels.find(model::names::kJobNameLabel).string().value_or("");
   // An admission policy protects the label but not the owners: a pod that names a foreign uid gets none.
   if (labels.find(model::names::kJobUidLabel).string().value_or("") != pod.jobUid.str()) pod.jobUid = {};
   pod.role = labels.find(model::names::kRoleLabel).string().value_or("");

@@ -9,7 +9,7 @@
 #include "core/order/live_runs.h"
 #include "core/order/order_policy.h"
 #include "core/order/preemption_cost.h"
-#include "core/order/rank_facts.h"
+#include "core/order/queue_position_facts.h"
 #include "core/order/run_facts.h"
 #include "core/order/run_time_model.h"
 #include "core/order/run_times.h"

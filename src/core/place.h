@@ -7,8 +7,8 @@
 // Public interface of core/place: others include only this or the headers below (tests/layering.py).
 #include "core/place/blockers.h"
 #include "core/place/change.h"
+#include "core/place/cluster_fragmentation.h"
 #include "core/place/fragmentation.h"
-#include "core/place/free_gpus.h"
 #include "core/place/node_refusals.h"
 #include "core/place/place.h"
 #include "core/place/relaxation.h"

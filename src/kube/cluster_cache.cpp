@@ -1,6 +1,5 @@
 #include "kube/cluster_cache.h"
 
-#include <charconv>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -14,15 +13,6 @@
 #include "model/limits.h"
 
 namespace trainyard::kube {
-
-std::optional<std::uint64_t> versionNumber(std::string_view resourceVersion) {
-  std::uint64_t number = 0;
-  const char* const begin = resourceVersion.data();
-  const char* const end = begin + resourceVersion.size();
-  const auto [stopped, error] = std::from_chars(begin, end, number);
-  if (resourceVersion.empty() || error != std::errc() || stopped != end) return std::nullopt;
-  return number;
-}
 
 bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node& after) {
   const auto fields = [](const model::Node& node) {

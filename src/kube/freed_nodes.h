@@ -9,9 +9,9 @@
 
 namespace trainyard::kube {
 
-// Records when members of gangs end or are deleted, as the watch delivers it, by this program's clock. (Lost:
-// the times in container statuses. They are whole seconds of the node's clock, are missing if a pod ends
-// without container statuses, and vanish with a deleted pod.)
+// Records when members of gangs end or are deleted, as the watch delivers it, by this program's clock.
+// (Rejected: the times in container statuses. They are whole seconds of the node's clock, are missing if a
+// pod ends without container statuses, and vanish with a deleted pod.)
 class FreedNodes {
  public:
   // `cache` outlives this.

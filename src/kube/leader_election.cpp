@@ -2,24 +2,21 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "codec/lease.h"
-#include "kube/paths.h"
+#include "kube/leadership_claim.h"
+#include "kube/lease_attempts.h"
+#include "kube/lease_client.h"
+#include "kube/lease_release.h"
+#include "kube/observed_lease.h"
+#include "kube/round.h"
 
 namespace trainyard::kube {
-namespace {
 
 using base::ErrorCode;
-
-constexpr int kReleaseTries = 3;
-constexpr std::chrono::milliseconds kReleaseTimeout{2'000};
-
-}  // namespace
 
 std::string uniqueIdentity(base::Rng& rng) {
   std::array<char, 256> host{};
@@ -32,12 +29,13 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   Impl(LeaseOptions options, ApiClient& api, base::Executor& executor, base::Rng rng, base::Logger log,
        LeaseCallbacks callbacks)
       : options_(std::move(options)),
-        path_(kLeases.object(options_.ns, options_.name)),
-        api_(api),
+        leases_(options_.ns, options_.name, api),
         executor_(executor),
-        rng_(rng),
         log_(std::move(log)),
-        callbacks_(std::move(callbacks)) {}
+        callbacks_(std::move(callbacks)),
+        attempts_(executor, rng),
+        claim_(options_.leaseDuration, options_.renewDeadline),
+        release_(std::make_shared<LeaseRelease>(leases_, options_.identity, executor, log_)) {}
 
   void start() {
     if (state_ != State::kIdle) return;
@@ -46,51 +44,49 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void cancel() {
-    ++round_;
-    executor_.cancel(nextTimer_);
+    round_.next();
+    attempts_.cancelNext();
     executor_.cancel(deadlineTimer_);
-    state_ = State::kStopped;
+    if (state_ != State::kLost) state_ = State::kStopped;
   }
 
   void release(std::function<void()> done) {
     const bool led = state_ == State::kLeader;
     // A candidate's request in flight may still acquire the lease.
-    const bool mayHold = led || (state_ == State::kCandidate && busy_) || lostByDeadline_;
+    const bool mayHold =
+        led || (state_ == State::kCandidate && attempts_.inFlight()) || state_ == State::kLost;
     cancel();
     if (led && callbacks_.onStoppedLeading) callbacks_.onStoppedLeading();
     if (!mayHold) {
       executor_.post(std::move(done));
       return;
     }
-    handBack(kReleaseTries, std::move(done));
+    release_->begin(std::move(done));
   }
 
   [[nodiscard]] bool held(base::Instant until) const {
-    return state_ == State::kLeader && until < heldUntil_;
+    return state_ == State::kLeader && claim_.holds(until);
   }
   [[nodiscard]] base::Instant now() const { return executor_.now(); }
-  [[nodiscard]] std::int64_t term() const { return term_; }
+  [[nodiscard]] std::int64_t term() const { return claim_.term(); }
 
  private:
-  enum class State { kIdle, kCandidate, kLeader, kStopped };
+  // kLost: stepped down while the record may still name this process.
+  enum class State { kIdle, kCandidate, kLeader, kLost, kStopped };
 
   template <typename Body>
   auto current(Body body) {
-    return [weak = weak_from_this(), round = round_, body = std::move(body)](auto&&... values) {
-      if (const auto self = weak.lock(); self && self->round_ == round) {
-        body(*self, std::forward<decltype(values)>(values)...);
-      }
-    };
+    return round_.guard(weak_from_this(), std::move(body));
   }
 
   // One tryAcquireOrRenew: writes from memory if the record is this process's; else reads, checks, writes.
   void attempt() {
-    if (state_ == State::kLeader && now() >= deadline_) {
+    if (state_ == State::kLeader && now() >= claim_.deadline()) {
       stepDown("could not renew in time");
       return;
     }
-    busy_ = true;
-    if (state_ == State::kLeader && lease_) {
+    attempts_.begin();
+    if (state_ == State::kLeader && lease_.get() != nullptr) {
       write(recordToWrite(), true);
       return;
     }
@@ -98,34 +94,31 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void read() {
-    api_.request(
-        {.path = path_, .timeout = timeout()},
-        current([](Impl& self, base::Result<ApiResponse> answer) { self.wasRead(std::move(answer)); }));
+    leases_.read(timeout(), current([](Impl& self, base::Result<codec::Lease> lease) {
+                   self.wasRead(std::move(lease));
+                 }));
   }
 
-  void wasRead(base::Result<ApiResponse> answer) {
-    if (!answer && answer.error().code == ErrorCode::kNotFound) {
+  void wasRead(base::Result<codec::Lease> lease) {
+    if (!lease && lease.error().code == ErrorCode::kNotFound) {
       lease_.reset();
       write(recordToWrite(), false);
       return;
     }
-    auto lease =
-        answer ? codec::decodeLease(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
     if (!lease) {
       attemptFailed(lease.error());
       return;
     }
     observe(std::move(*lease));
-    const codec::LeaseRecord& record = lease_->record;
+    const codec::LeaseRecord& record = lease_.record();
     if (state_ == State::kLeader &&
-        (record.holderIdentity != options_.identity || record.leaseTransitions != term_)) {
+        (record.holderIdentity != options_.identity || record.leaseTransitions != claim_.term())) {
       stepDown(fmt::format("{} holds the Lease",
                            record.holderIdentity.empty() ? "nobody" : record.holderIdentity));
       return;
     }
-    const auto expiry = observedAt_ + std::chrono::seconds(record.leaseDurationSeconds);
     const bool foreign = !record.holderIdentity.empty() && record.holderIdentity != options_.identity;
-    if (foreign && now() < expiry) {
+    if (foreign && now() < lease_.expiry()) {
       lookAgain();
       return;
     }
@@ -133,13 +126,8 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void observe(codec::Lease lease) {
-    const bool changed = !lease_ || lease.record != lease_->record;
-    const bool newHolder = !lease_ || lease.record.holderIdentity != lease_->record.holderIdentity;
-    lease_ = std::move(lease);
-    lastTransitions_ = std::max(lastTransitions_, lease_->record.leaseTransitions);
-    if (changed) observedAt_ = now();
-    const std::string& holder = lease_->record.holderIdentity;
-    if (newHolder && !holder.empty() && callbacks_.onNewLeader) callbacks_.onNewLeader(holder);
+    const auto newHolder = lease_.observe(std::move(lease), now());
+    if (newHolder && callbacks_.onNewLeader) callbacks_.onNewLeader(*newHolder);
   }
 
   // A take-over raises leaseTransitions even if the record has this identity: it may be of an earlier process
@@ -151,37 +139,24 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
                               .leaseDurationSeconds = options_.leaseDuration.count(),
                               .acquireTime = time,
                               .renewTime = time,
-                              .leaseTransitions = lastTransitions_ + 1};
+                              .leaseTransitions = lease_.lastTransitions() + 1};
     if (state_ == State::kLeader) {
-      record.acquireTime = acquireTime_;
-      record.leaseTransitions = term_;
+      record.acquireTime = claim_.acquireTime();
+      record.leaseTransitions = claim_.term();
     }
     return record;
   }
 
   void write(const codec::LeaseRecord& record, bool fromMemory) {
-    ApiRequest request;
-    request.timeout = timeout();
-    if (lease_) {
-      request.method = net::Method::kPut;
-      request.path = path_;
-      request.body = codec::encodeLease(*lease_, record);
-    } else {
-      request.method = net::Method::kPost;
-      request.path = kLeases.collection(options_.ns);
-      request.body = codec::encodeNewLease(options_.ns, options_.name, record);
-    }
     const base::Instant asked = now();
-    api_.request(std::move(request),
-                 current([asked, record, fromMemory](Impl& self, base::Result<ApiResponse> answer) {
-                   self.wasWritten(asked, record, fromMemory, std::move(answer));
-                 }));
+    leases_.write(lease_.get(), record, timeout(),
+                  current([asked, record, fromMemory](Impl& self, base::Result<ApiResponse> answer) {
+                    self.wasWritten(asked, record, fromMemory, leaseOf(std::move(answer)));
+                  }));
   }
 
   void wasWritten(base::Instant asked, const codec::LeaseRecord& record, bool fromMemory,
-                  base::Result<ApiResponse> answer) {
-    auto lease =
-        answer ? codec::decodeLease(std::move(answer->body)) : tl::unexpected(std::move(answer.error()));
+                  base::Result<codec::Lease> lease) {
     if (!lease) {
       // The cached record was stale: reads and writes once more in the same attempt.
       if (fromMemory &&
@@ -197,9 +172,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void succeeded(base::Instant asked, const codec::LeaseRecord& record) {
-    const base::Instant deadline = asked + options_.renewDeadline;
-    if (now() >= deadline) {
-      // The answer took so long that the claim is nearly or fully over.
+    if (!claim_.renew(asked, now())) {
       if (state_ == State::kLeader) {
         stepDown("the renewal was answered too late");
       } else {
@@ -207,18 +180,15 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
       }
       return;
     }
-    heldUntil_ = asked + options_.leaseDuration;
-    deadline_ = deadline;
     executor_.cancel(deadlineTimer_);
-    deadlineTimer_ =
-        executor_.postAt(deadline_, current([](Impl& self) { self.stepDown("could not renew in time"); }));
+    deadlineTimer_ = executor_.postAt(claim_.deadline(),
+                                      current([](Impl& self) { self.stepDown("could not renew in time"); }));
     if (state_ == State::kCandidate) {
       state_ = State::kLeader;
-      term_ = record.leaseTransitions;
-      acquireTime_ = record.acquireTime;
-      log_.info("leading", {{"identity", options_.identity}, {"term", term_}});
+      claim_.begin(record);
+      log_.info("leading", {{"identity", options_.identity}, {"term", claim_.term()}});
       attemptOver();
-      if (callbacks_.onStartedLeading) callbacks_.onStartedLeading(term_);
+      if (callbacks_.onStartedLeading) callbacks_.onStartedLeading(claim_.term());
       return;
     }
     attemptOver();
@@ -230,88 +200,39 @@ class LeaderElection::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   // A candidate that only watches the record reads it three times per period, to take a released Lease soon.
-  // (Lost: a watch. It would report the release at once, but is one more stream with a liveness check.)
+  // (Rejected: a watch. It would report the release at once, but is one more stream with a liveness check.)
   void lookAgain() { attemptAgain(options_.retryPeriod / 3); }
 
   void attemptAgain(base::Instant::duration delay) {
-    busy_ = false;
-    // The delays of candidates vary from 1 to 2.2 times, so that they do not all write at the expiry.
-    if (state_ == State::kCandidate) delay += delay * rng_.between(0, 1200) / 1000;
-    nextTimer_ = executor_.postAfter(delay, current([](Impl& self) { self.attempt(); }));
+    if (state_ == State::kCandidate) delay = attempts_.varied(delay);
+    attempts_.repeatAfter(delay, current([](Impl& self) { self.attempt(); }));
   }
 
   void attemptOver() { attemptAgain(options_.retryPeriod); }
 
   void stepDown(const std::string& why) {
-    log_.warning("no longer leading", {{"identity", options_.identity}, {"term", term_}, {"why", why}});
-    lostByDeadline_ = true;
+    log_.warning("no longer leading",
+                 {{"identity", options_.identity}, {"term", claim_.term()}, {"why", why}});
     cancel();
+    state_ = State::kLost;
     if (callbacks_.onStoppedLeading) callbacks_.onStoppedLeading();
-  }
-
-  // Reads the record, and empties it if it is still this process's own. A late renewal then fails on the
-  // changed resourceVersion.
-  void handBack(int tries, std::function<void()> done) {
-    api_.request({.path = path_, .timeout = kReleaseTimeout},
-                 [weak = weak_from_this(), tries, done = std::move(done)](base::Result<ApiResponse> answer) {
-                   const auto self = weak.lock();
-                   if (!self) return;
-                   const auto lease = answer ? codec::decodeLease(std::move(answer->body))
-                                             : tl::unexpected(std::move(answer.error()));
-                   if (!lease || lease->record.holderIdentity != self->options_.identity) {
-                     done();
-                     return;
-                   }
-                   self->putReleased(*lease, tries, done);
-                 });
-  }
-
-  void putReleased(const codec::Lease& lease, int tries, std::function<void()> done) {
-    const std::string time = base::formatMicroTime(executor_.wallNow());
-    const codec::LeaseRecord record{.holderIdentity = "",
-                                    .leaseDurationSeconds = 1,
-                                    .acquireTime = time,
-                                    .renewTime = time,
-                                    .leaseTransitions = lease.record.leaseTransitions};
-    api_.request({.method = net::Method::kPut,
-                  .path = path_,
-                  .body = codec::encodeLease(lease, record),
-                  .timeout = kReleaseTimeout},
-                 [weak = weak_from_this(), tries, done = std::move(done)](base::Result<ApiResponse> answer) {
-                   const auto self = weak.lock();
-                   if (!self) return;
-                   if (!answer && answer.error().code == ErrorCode::kConflict && tries > 1) {
-                     self->handBack(tries - 1, done);
-                     return;
-                   }
-                   if (answer) self->log_.info("Lease released");
-                   done();
-                 });
   }
 
   [[nodiscard]] std::chrono::milliseconds timeout() const { return options_.renewDeadline / 2; }
 
   const LeaseOptions options_;
-  const std::string path_;
-  ApiClient& api_;
+  const LeaseClient leases_;
   base::Executor& executor_;
-  base::Rng rng_;
   base::Logger log_;
   const LeaseCallbacks callbacks_;
 
   State state_ = State::kIdle;
-  std::uint64_t round_ = 0;            // answers and timers of earlier rounds are ignored
-  bool busy_ = false;                  // an attempt is in flight
-  bool lostByDeadline_ = false;        // stepped down while the record may still name this process
-  std::optional<codec::Lease> lease_;  // as last read or written
-  base::Instant observedAt_{};         // when its record last changed, by the local clock
-  std::int64_t lastTransitions_ = -1;
-  std::int64_t term_ = -1;
-  std::string acquireTime_;
-  base::Instant heldUntil_{};
-  base::Instant deadline_{};
-  base::TimerId nextTimer_;
+  Round round_;
+  LeaseAttempts attempts_;
+  ObservedLease lease_;
+  LeadershipClaim claim_;
   base::TimerId deadlineTimer_;
+  const std::shared_ptr<LeaseRelease> release_;
 };
 
 LeaderElection::LeaderElection(LeaseOptions options, ApiClient& api, base::Executor& executor, base::Rng rng,

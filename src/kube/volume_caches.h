@@ -77,7 +77,11 @@ struct VolumeCaches {
 
   // Sorted by key, because lists of the API server may be unsorted.
   [[nodiscard]] model::Volumes all() const {
-    return {claims.all(), volumes.all(), classes.all(), drivers.all(), csiNodes.all()};
+    return {.claims = claims.all(),
+            .volumes = volumes.all(),
+            .classes = classes.all(),
+            .drivers = drivers.all(),
+            .csiNodes = csiNodes.all()};
   }
 
   ObjectCache<model::VolumeClaim> claims;

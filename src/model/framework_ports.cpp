@@ -1,6 +1,7 @@
 #include "model/framework_ports.h"
 
 #include <array>
+#include <span>
 
 #include "model/process_group.h"
 
@@ -9,21 +10,30 @@ namespace {
 
 enum class Listener { kRankZero, kTask, kWorkerOfLauncher, kScheduler };
 
-struct Row {
-  Framework framework;
+struct Given {
   Listener listener;
-  FrameworkPort given;
+  FrameworkPort port;
 };
 
-constexpr std::array kRows{
-    Row{Framework::kPyTorch, Listener::kRankZero, {kPyTorchPort, "MASTER_PORT"}},
-    Row{Framework::kPyTorch, Listener::kRankZero, {kRendezvousPort, "PET_RDZV_ENDPOINT"}},
-    Row{Framework::kJax, Listener::kRankZero, {kJaxPort, "JAX_COORDINATOR_PORT"}},
-    Row{Framework::kTensorFlow, Listener::kTask, {kTensorFlowPort, "TF_CONFIG"}},
-    Row{Framework::kMxNet, Listener::kScheduler, {kDmlcPort, "DMLC_PS_ROOT_PORT"}},
-    Row{Framework::kMpi, Listener::kWorkerOfLauncher, {kSshPort, ""}},
-    Row{Framework::kHorovod, Listener::kWorkerOfLauncher, {kSshPort, ""}},
-};
+constexpr std::array kPyTorch{Given{Listener::kRankZero, {kPyTorchPort, "MASTER_PORT"}},
+                              Given{Listener::kRankZero, {kRendezvousPort, "PET_RDZV_ENDPOINT"}}};
+constexpr std::array kJax{Given{Listener::kRankZero, {kJaxPort, "JAX_COORDINATOR_PORT"}}};
+constexpr std::array kTensorFlow{Given{Listener::kTask, {kTensorFlowPort, "TF_CONFIG"}}};
+constexpr std::array kMxNet{Given{Listener::kScheduler, {kDmlcPort, "DMLC_PS_ROOT_PORT"}}};
+constexpr std::array kOverSsh{Given{Listener::kWorkerOfLauncher, {kSshPort, ""}}};
+
+std::span<const Given> givenTo(Framework framework) {
+  switch (framework) {
+    case Framework::kPyTorch: return kPyTorch;
+    case Framework::kTensorFlow: return kTensorFlow;
+    case Framework::kJax: return kJax;
+    case Framework::kMxNet: return kMxNet;
+    case Framework::kHorovod:
+    case Framework::kMpi: return kOverSsh;
+    case Framework::kCustom: break;
+  }
+  return {};
+}
 
 bool isRankZero(const JobSpec& spec, std::string_view role, int index) {
   const auto ranked = rankedRoles(spec);
@@ -48,10 +58,10 @@ bool usesRendezvous(const JobSpec& spec) {
 
 std::vector<FrameworkPort> frameworkPorts(const JobSpec& spec, std::string_view role, int index) {
   std::vector<FrameworkPort> ports;
-  for (const Row& row : kRows) {
-    if (row.framework != spec.framework || !listens(row.listener, spec, role, index)) continue;
-    if (row.given.port == kRendezvousPort && !usesRendezvous(spec)) continue;
-    ports.push_back(row.given);
+  for (const Given& given : givenTo(spec.framework)) {
+    if (!listens(given.listener, spec, role, index)) continue;
+    if (given.port.port == kRendezvousPort && !usesRendezvous(spec)) continue;
+    ports.push_back(given.port);
   }
   const bool launched = spec.checkpoint && spec.checkpoint->mode == CheckpointMode::kLauncher;
   if (launched && spec.mayHavePeers() && isRankZero(spec, role, index)) ports.push_back({kLauncherPort});

@@ -14,6 +14,7 @@
 #include "model/constraints.h"
 #include "model/failure_class.h"
 #include "model/failure_policy.h"
+#include "model/framework.h"
 #include "model/gang.h"
 #include "model/ids.h"
 #include "model/progress.h"
@@ -24,8 +25,6 @@
 namespace trainyard::model {
 
 struct ModelProfile;  // model/model_profile.h
-
-enum class Framework { kPyTorch, kTensorFlow, kJax, kMxNet, kHorovod, kMpi, kCustom };
 
 struct Role {
   std::string name;

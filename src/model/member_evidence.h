@@ -12,7 +12,6 @@ namespace trainyard::model {
 // How a container ended, or why it waits. Neither is set while it runs, or before its status is read.
 struct ContainerEvidence {
   std::string name;
-  bool init = false;
   bool ended = false;
   int exitCode = 0;
   int signal = 0;  // 0 unless the runtime reports it; most only set an exit code of 128 + signal

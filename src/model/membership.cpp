@@ -6,7 +6,7 @@ namespace trainyard::model {
 
 bool readsMembership(const JobSpec& spec) {
   if (!spec.elastic) return false;
-  if (spec.framework == Framework::kHorovod) return true;
+  if (traitsOf(spec.framework).discoversHosts) return true;
   return spec.checkpoint && (spec.checkpoint->mode == CheckpointMode::kHelper ||
                              spec.checkpoint->mode == CheckpointMode::kLauncher);
 }

@@ -1,8 +1,11 @@
 #include "model/message_text.h"
 
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
+
+#include "model/resources.h"
 
 namespace trainyard::model {
 namespace {
@@ -43,11 +46,12 @@ std::string joinList(const std::vector<std::string>& words) {
 }
 
 std::string amountOf(std::string_view resource, std::int64_t amount) {
-  if (resource == "cpu") {
-    return amount % 1000 == 0 ? fmt::format("{} cpu", amount / 1000) : fmt::format("{}m cpu", amount);
+  const std::optional<ResourceUnit> unit = nativeUnit(resource);
+  if (unit == ResourceUnit::kMillicores) {
+    return amount % 1000 == 0 ? fmt::format("{} {}", amount / 1000, resource)
+                              : fmt::format("{}m {}", amount, resource);
   }
-  if (resource == "memory" || resource == "ephemeral-storage")
-    return fmt::format("{} {}", binaryAmount(amount), resource);
+  if (unit == ResourceUnit::kBytes) return fmt::format("{} {}", binaryAmount(amount), resource);
   if (resource == "pods") return counted(amount, "pod slot");
   return fmt::format("{} {}", amount, resource);
 }

@@ -20,6 +20,9 @@ struct Node {
   bool deleting = false;
   Resources allocatable;
   int uncountedResources = 0;  // number of ignored names: model/limits.h
+
+  // Returns true if the node accepts new pods, apart from taints and from pods that tolerate a cordon.
+  [[nodiscard]] bool takesPods() const { return ready && !unschedulable && !deleting; }
 };
 
 }  // namespace trainyard::model

@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/enum_table.h"
+
 namespace trainyard::model {
-namespace {
 
-constexpr bool isInOrder() {
-  for (std::size_t i = 0; i < kOrderings.size(); ++i) {
-    if (static_cast<std::size_t>(kOrderings.at(i).ordering) != i) return false;
-  }
-  return true;
-}
-static_assert(isInOrder(), "one row each, in the order of the enumeration");
-
-}  // namespace
+static_assert(base::hasRowForEach(kOrderings, &OrderingTraits::ordering), "one row each, in order");
 
 const OrderingTraits& traitsOf(Ordering ordering) {
   return kOrderings.at(static_cast<std::size_t>(ordering));

@@ -8,8 +8,8 @@
 namespace trainyard::model {
 
 // The order of service of jobs with equal priority in one queue. A new ordering needs its name and row here,
-// its measure in src/core/order/orderings/, its name in helm/trainyard/values.schema.json, and a scenario.
-// The policy file, the chart and `trainyard replay` then accept it.
+// its measure in src/core/order/orderings/, and what docs/architecture.md lists. The policy file, the chart
+// and `trainyard replay` then accept it.
 enum class Ordering { kFifo, kLas, kSrtf, kSrsf, kDefault };
 
 struct OrderingTraits {

@@ -10,10 +10,20 @@ namespace trainyard::model {
 namespace {
 
 constexpr std::array<std::string_view, 3> kCoordinators{"master", "chief", "worker"};
-constexpr std::array<std::string_view, 5> kOutsiders{"ps", "scheduler", "server", kLauncherRole, "evaluator"};
 
-bool isOutsider(std::string_view role) {
-  return std::find(kOutsiders.begin(), kOutsiders.end(), role) != kOutsiders.end();
+// A role that is not part of the process group.
+struct Outsider {
+  std::string_view role;
+  bool sendsParameters;
+};
+
+constexpr std::array kOutsiders{Outsider{"ps", true}, Outsider{"scheduler", false}, Outsider{"server", true},
+                                Outsider{kLauncherRole, false}, Outsider{"evaluator", false}};
+
+const Outsider* outsider(std::string_view role) {
+  const auto at = std::find_if(kOutsiders.begin(), kOutsiders.end(),
+                               [&](const Outsider& each) { return each.role == role; });
+  return at == kOutsiders.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -21,7 +31,7 @@ bool isOutsider(std::string_view role) {
 std::vector<const Role*> rankedRoles(const JobSpec& spec) {
   std::vector<const Role*> roles;
   for (const Role& role : spec.roles) {
-    if (!isOutsider(role.name)) roles.push_back(&role);
+    if (outsider(role.name) == nullptr) roles.push_back(&role);
   }
   std::stable_sort(roles.begin(), roles.end(), [](const Role* a, const Role* b) {
     const auto place = [](const Role* role) {
@@ -51,7 +61,10 @@ std::optional<std::pair<const Role*, int>> memberOfRank(const Job& job, int rank
   return std::nullopt;
 }
 
-bool sendsParameters(std::string_view role) { return role == "ps" || role == "server"; }
+bool sendsParameters(std::string_view role) {
+  const Outsider* found = outsider(role);
+  return found != nullptr && found->sendsParameters;
+}
 
 int groupSize(const Job& job) {
   int size = 0;
@@ -62,8 +75,7 @@ int groupSize(const Job& job) {
 std::int64_t slotsOf(const Role& role) { return std::max<std::int64_t>(1, role.shape.requests.gpus()); }
 
 bool launchesOverSsh(const Job& job) {
-  const bool launches = job.spec.framework == Framework::kMpi || job.spec.framework == Framework::kHorovod;
-  return launches && gangMembers(job) > 1;
+  return traitsOf(job.spec.framework).launchesOverSsh && gangMembers(job) > 1;
 }
 
 }  // namespace trainyard::model

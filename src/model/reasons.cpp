@@ -1,75 +1,26 @@
 #include "model/reasons.h"
 
-#include <array>
+#include "base/enum_table.h"
 
 namespace trainyard::model {
 
-std::string_view toString(DelayKind kind) {
-  switch (kind) {
-    case DelayKind::kNone: return "None";
-    case DelayKind::kFairShare: return "FairShare";
-    case DelayKind::kFragmentation: return "Fragmentation";
-  }
-  return "Unknown";
-}
+static_assert(base::hasRowForEach(kDelayKinds, &DelayKindTraits::kind), "one row each, in order");
+static_assert(base::hasRowForEach(kPendingReasons, &PendingReasonTraits::reason), "one row each, in order");
+
+std::string_view toString(DelayKind kind) { return kDelayKinds.at(static_cast<std::size_t>(kind)).name; }
 
 std::optional<DelayKind> parseDelayKind(std::string_view text) {
-  for (const DelayKind kind : {DelayKind::kNone, DelayKind::kFairShare, DelayKind::kFragmentation}) {
-    if (toString(kind) == text) return kind;
+  for (const DelayKindTraits& each : kDelayKinds) {
+    if (each.name == text) return each.kind;
   }
   return std::nullopt;
 }
 
-std::string_view toString(PendingReason reason) {
-  switch (reason) {
-    case PendingReason::kNoMatchingNodes: return "NoMatchingNodes";
-    case PendingReason::kTooLarge: return "TooLarge";
-    case PendingReason::kWaitingForCapacity: return "WaitingForCapacity";
-    case PendingReason::kWaitingForTopology: return "WaitingForTopology";
-    case PendingReason::kWaitingForTurn: return "WaitingForTurn";
-    case PendingReason::kWaitingForQuota: return "WaitingForQuota";
-    case PendingReason::kWaitingForShare: return "WaitingForShare";
-    case PendingReason::kReservedForOthers: return "ReservedForOthers";
-    case PendingReason::kBackingOff: return "BackingOff";
-    case PendingReason::kWaitingForVolume: return "WaitingForVolume";
-    case PendingReason::kCleaningUp: return "CleaningUp";
-    case PendingReason::kInvalidSpec: return "InvalidSpec";
-    case PendingReason::kInvalidTemplate: return "InvalidTemplate";
-    case PendingReason::kQueueNotFound: return "QueueNotFound";
-    case PendingReason::kQueueNotReady: return "QueueNotReady";
-    case PendingReason::kNamespaceNotAllowed: return "NamespaceNotAllowed";
-    case PendingReason::kQuotaExceeded: return "QuotaExceeded";
-    case PendingReason::kPriorityClassNotFound: return "PriorityClassNotFound";
-    case PendingReason::kPriorityClassNotAllowed: return "PriorityClassNotAllowed";
-    case PendingReason::kNoQueue: return "NoQueue";
-    case PendingReason::kOther: return "Other";
-  }
-  return "Unknown";
-}
+std::string_view toString(PendingReason reason) { return traitsOf(reason).name; }
 
 std::optional<PendingReason> parsePendingReason(std::string_view text) {
-  using enum PendingReason;
-  for (const PendingReason reason : std::array{kNoMatchingNodes,
-                                               kTooLarge,
-                                               kWaitingForCapacity,
-                                               kWaitingForTopology,
-                                               kWaitingForTurn,
-                                               kWaitingForQuota,
-                                               kWaitingForShare,
-                                               kReservedForOthers,
-                                               kBackingOff,
-                                               kWaitingForVolume,
-                                               kCleaningUp,
-                                               kInvalidSpec,
-                                               kInvalidTemplate,
-                                               kQueueNotFound,
-                                               kQueueNotReady,
-                                               kNamespaceNotAllowed,
-                                               kQuotaExceeded,
-                                               kPriorityClassNotFound,
-                                               kPriorityClassNotAllowed,
-                                               kNoQueue}) {
-    if (toString(reason) == text) return reason;
+  for (const PendingReasonTraits& each : kPendingReasons) {
+    if (each.reason != PendingReason::kOther && each.name == text) return each.reason;
   }
   return std::nullopt;
 }

@@ -8,6 +8,10 @@
 #include "model/one_per_node.h"
 
 namespace trainyard::model {
+
+static_assert(sizeof(Resources) == kNativeResourceCount * sizeof(std::int64_t) + sizeof(Resources::Extended),
+              "each member has a row in kNativeResources");
+
 namespace {
 
 Resources::Extended::const_iterator placeOf(const Resources::Extended& all, std::string_view name) {
@@ -39,12 +43,31 @@ void Resources::setExtended(std::string_view name, std::int64_t amount) {
   }
 }
 
+std::int64_t Resources::amount(std::string_view name) const {
+  std::int64_t found = 0;
+  const bool isExtended = allNative([&](const auto& native) {
+    if (native.name != name) return true;
+    found = native.in(*this);
+    return false;
+  });
+  return isExtended ? extended(name) : found;
+}
+
+void Resources::setAmount(std::string_view name, std::int64_t amount) {
+  const bool isExtended = allNative([&](const auto& native) {
+    if (native.name != name) return true;
+    native.in(*this) = amount;
+    return false;
+  });
+  if (isExtended) setExtended(name, amount);
+}
+
 template <typename Combine>
 void Resources::combine(const Resources& other, Combine op) {
-  cpu.value = op(cpu.value, other.cpu.value);
-  memory.value = op(memory.value, other.memory.value);
-  ephemeralStorage.value = op(ephemeralStorage.value, other.ephemeralStorage.value);
-  pods = op(pods, other.pods);
+  forEachNative([&](const auto& native) {
+    std::int64_t& amount = native.in(*this);
+    amount = op(amount, native.in(other));
+  });
   const auto byName = [](const auto& a, const auto& b) { return a.first < b.first; };
   if (std::includes(extended_.begin(), extended_.end(), other.extended_.begin(), other.extended_.end(),
                     byName)) {
@@ -91,10 +114,8 @@ void Resources::raiseTo(const Resources& other) {
 
 Resources Resources::times(std::int64_t count) const {
   Resources result = *this;
-  result.cpu.value = base::saturatingMultiply(cpu.value, count);
-  result.memory.value = base::saturatingMultiply(memory.value, count);
-  result.ephemeralStorage.value = base::saturatingMultiply(ephemeralStorage.value, count);
-  result.pods = base::saturatingMultiply(pods, count);
+  forEachNative(
+      [&](const auto& native) { native.in(result) = base::saturatingMultiply(native.in(*this), count); });
   for (auto& [name, amount] : result.extended_) amount = base::saturatingMultiply(amount, count);
   std::erase_if(result.extended_, [](const auto& entry) { return entry.second == 0; });
   return result;
@@ -102,27 +123,22 @@ Resources Resources::times(std::int64_t count) const {
 
 bool Resources::covers(const Resources& wanted) const {
   const auto fits = [](std::int64_t want, std::int64_t have) { return want <= 0 || want <= have; };
-  if (!fits(wanted.cpu.value, cpu.value) || !fits(wanted.memory.value, memory.value) ||
-      !fits(wanted.ephemeralStorage.value, ephemeralStorage.value) || !fits(wanted.pods, pods)) {
-    return false;
-  }
+  if (!allNative([&](const auto& native) { return fits(native.in(wanted), native.in(*this)); })) return false;
   return std::all_of(wanted.extended_.begin(), wanted.extended_.end(),
                      [&](const auto& entry) { return fits(entry.second, capacityFor(*this, entry.first)); });
 }
 
 std::optional<ResourceShortfall> Resources::shortfallFor(const Resources& wanted) const {
-  const auto lacks = [](std::int64_t want, std::int64_t have) { return want > 0 && want > have; };
-  if (lacks(wanted.cpu.value, cpu.value)) return ResourceShortfall{"cpu", wanted.cpu.value, cpu.value};
-  if (lacks(wanted.memory.value, memory.value)) {
-    return ResourceShortfall{"memory", wanted.memory.value, memory.value};
-  }
-  if (lacks(wanted.ephemeralStorage.value, ephemeralStorage.value)) {
-    return ResourceShortfall{"ephemeral-storage", wanted.ephemeralStorage.value, ephemeralStorage.value};
-  }
-  if (lacks(wanted.pods, pods)) return ResourceShortfall{"pods", wanted.pods, pods};
+  std::optional<ResourceShortfall> shortfall;
+  const auto fits = [&](std::string_view name, std::int64_t want, std::int64_t have) {
+    if (want <= 0 || want <= have) return true;
+    shortfall = ResourceShortfall{std::string(name), want, have};
+    return false;
+  };
+  if (!allNative([&](const auto& native) { return fits(native.name, native.in(wanted), native.in(*this)); }))
+    return shortfall;
   for (const auto& [name, amount] : wanted.extended_) {
-    if (lacks(amount, capacityFor(*this, name)))
-      return ResourceShortfall{name, amount, capacityFor(*this, name)};
+    if (!fits(name, amount, capacityFor(*this, name))) return shortfall;
   }
   return std::nullopt;
 }
@@ -132,12 +148,17 @@ std::int64_t Resources::timesCovered(const Resources& wanted, std::int64_t limit
   const auto bound = [&](std::int64_t want, std::int64_t have) {
     if (want > 0) count = std::min(count, have > 0 ? have / want : 0);
   };
-  bound(wanted.cpu.value, cpu.value);
-  bound(wanted.memory.value, memory.value);
-  bound(wanted.ephemeralStorage.value, ephemeralStorage.value);
-  bound(wanted.pods, pods);
+  forEachNative([&](const auto& native) { bound(native.in(wanted), native.in(*this)); });
   for (const auto& [name, amount] : wanted.extended_) bound(amount, capacityFor(*this, name));
   return count;
+}
+
+std::optional<ResourceUnit> nativeUnit(std::string_view name) {
+  std::optional<ResourceUnit> unit;
+  forEachNative([&](const auto& native) {
+    if (native.name == name) unit = native.unit;
+  });
+  return unit;
 }
 
 }  // namespace trainyard::model

@@ -30,8 +30,7 @@ struct TrafficPod {
   ObjectKey key;
   Uid uid;
   std::string resourceVersion;
-  Uid jobUid;           // the controlling TrainingJob; empty: no member
-  std::string jobName;  // for messages
+  Uid jobUid;  // the controlling TrainingJob; empty: no member
   std::string role;
   base::WallTime created{};
   std::optional<base::WallTime> started = std::nullopt;

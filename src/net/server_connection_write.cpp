@@ -1,22 +1,14 @@
 // Answers requests, and closes connections so that the answer arrives.
-#include <algorithm>
+#include <utility>
 
-#include "net/response_head.h"
 #include "net/server_connection.h"
 
 namespace trainyard::net {
 namespace {
 
-namespace asio = boost::asio;
-using asio::ip::tcp;
 using boost::system::error_code;
-using std::chrono::milliseconds;
 
-constexpr std::size_t kWriteBytes = 256u << 10;  // the write timer restarts after each such piece
-constexpr std::size_t kCoalesceBytes = 64u << 10;
-constexpr std::size_t kDiscardBytes = 16u << 10;
-constexpr std::size_t kMaxDiscardedBytes = 16u << 20;
-constexpr milliseconds kLingerTimeout{1'000};
+constexpr std::chrono::milliseconds kLingerTimeout{1'000};
 
 HttpResponse plainAnswer(int status, std::string text) {
   HttpResponse response{.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}};
@@ -28,46 +20,42 @@ HttpResponse plainAnswer(int status, std::string text) {
 }  // namespace
 
 void Connection::reply(std::uint64_t request, const HttpResponse& response) {
-  if (phase_ != Phase::kAnswering || request != request_ || answer_ != Answer::kNone) return;
-  answer(response);
+  if (isAnswering(request) && answer_.isMissing()) answer(response);
 }
 
 void Connection::answer(const HttpResponse& response) {
-  answer_ = Answer::kComplete;
-  keepAlive_ = keepAlive_ && !core_.stopping;
-  std::string bytes = makeResponseHead(response, Framing::kLength, keepAlive_);
-  if (response.status != 204 && response.status != 304) bytes += response.body;
+  if (core_.stopping) answer_.closeAfterwards();
+  std::string bytes = answer_.whole(response);
   // From now on the reader determines the duration, which must not protect the connection from being closed.
-  if (phase_ == Phase::kAnswering && standing_ == Standing::kAnswered) setStanding(Standing::kRegular);
-  send(std::move(bytes), true);
+  if (phase_ == Phase::kAnswering && standing_.get() == Standing::kAnswered)
+    standing_.become(Standing::kRegular);
+  writer_.send(shared_from_this(), std::move(bytes), true);
 }
 
 void Connection::startStream(std::uint64_t request, const HttpResponse& head) {
-  if (phase_ != Phase::kAnswering || request != request_ || answer_ != Answer::kNone) return;
-  answer_ = Answer::kStreaming;
-  keepAlive_ = keepAlive_ && chunked_;
+  if (!isAnswering(request) || !answer_.isMissing()) return;
+  std::string bytes = answer_.streamHead(head);
   if (gone_) {
     close();
     return;
   }
-  send(makeResponseHead(head, chunked_ ? Framing::kChunked : Framing::kUntilClose, keepAlive_), false);
+  writer_.send(shared_from_this(), std::move(bytes), false);
 }
 
 void Connection::write(std::uint64_t request, const std::string& chunk) {
-  queued_ -= chunk.size();  // send() counts it again, framed
-  if (phase_ != Phase::kAnswering || request != request_ || answer_ != Answer::kStreaming) return;
-  send(chunked_ ? makeChunk(chunk) : chunk, false);
+  writer_.unreserve(chunk.size());
+  if (isAnswering(request) && answer_.isStreaming())
+    writer_.send(shared_from_this(), answer_.piece(chunk), false);
 }
 
 void Connection::end(std::uint64_t request) {
-  if (phase_ != Phase::kAnswering || request != request_ || answer_ != Answer::kStreaming) return;
-  answer_ = Answer::kComplete;
-  send(chunked_ ? std::string(kLastChunk) : std::string(), true);
+  if (isAnswering(request) && answer_.isStreaming())
+    writer_.send(shared_from_this(), answer_.streamEnd(), true);
 }
 
 void Connection::abandon(std::uint64_t request) {
-  if (phase_ != Phase::kAnswering || request != request_ || answer_ == Answer::kComplete) return;
-  if (answer_ == Answer::kStreaming) {
+  if (!isAnswering(request) || answer_.isComplete()) return;
+  if (answer_.isStreaming()) {
     close();  // without the last chunk, so that the client detects the truncation
   } else {
     answer(plainAnswer(500, "the request was not answered"));
@@ -77,66 +65,14 @@ void Connection::abandon(std::uint64_t request) {
 void Connection::refuse(int status, std::string text) {
   if (phase_ != Phase::kReading) return;
   phase_ = Phase::kAnswering;
-  forgetBody();
+  reader_.forget();
   readTimer_.cancel();
-  keepAlive_ = false;
+  answer_.closeAfterwards();
   answer(plainAnswer(status, std::move(text)));
 }
 
-void Connection::send(std::string bytes, bool last) {
-  lastQueued_ = last;
-  queued_ += bytes.size();
-  out_.push_back(std::move(bytes));
-  if (!writeActive_) writeNext();
-}
-
-void Connection::writeNext() {
-  writeActive_ = true;
-  writing_ = std::move(out_.front());
-  out_.pop_front();
-  while (!out_.empty() && writing_.size() + out_.front().size() <= kCoalesceBytes) {
-    writing_ += out_.front();
-    out_.pop_front();
-  }
-  written_ = 0;
-  writePiece();
-}
-
-void Connection::writePiece() {
-  arm(writeTimer_, core_.limits.writeTimeout, [](Connection& self) { self.close(); });
-  const asio::const_buffer piece =
-      asio::buffer(writing_.data() + written_, std::min(writing_.size() - written_, kWriteBytes));
-  auto done = [self = shared_from_this()](const error_code& error, std::size_t bytes) {
-    self->onWritten(error, bytes);
-  };
-  if (tls_) {
-    tls_->async_write_some(piece, std::move(done));
-  } else {
-    socket_.async_write_some(piece, std::move(done));
-  }
-}
-
-void Connection::onWritten(const error_code& error, std::size_t bytes) {
-  if (phase_ == Phase::kClosed) return;
-  if (error) {
-    close();
-    return;
-  }
-  queued_ -= bytes;
-  written_ += bytes;
-  if (written_ < writing_.size()) {
-    writePiece();
-  } else if (!out_.empty()) {
-    writeNext();
-  } else {
-    writeActive_ = false;
-    writeTimer_.cancel();
-    if (lastQueued_) answerSent();
-  }
-}
-
-void Connection::answerSent() {
-  if (keepAlive_) {
+void Connection::onAnswerSent() {
+  if (answer_.keepsAlive()) {
     nextRequest();
   } else {
     closeGently();
@@ -147,51 +83,33 @@ void Connection::answerSent() {
 void Connection::closeGently() {
   if (phase_ == Phase::kClosing || phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosing;
-  setStanding(Standing::kNewcomer);
+  standing_.become(Standing::kNewcomer);
   gone_ = true;
-  arm(readTimer_, kLingerTimeout, [](Connection& self) { self.close(); });
-  if (tls_) {
-    tls_->async_shutdown([self = shared_from_this()](const error_code&) { self->discardUntilClosed(); });
+  readTimer_.arm(kLingerTimeout, [self = shared_from_this()] { self->close(); });
+  const auto discard = [self = shared_from_this()] {
+    if (self->phase_ != Phase::kClosed) self->socket_.discardUntilClosed([self] { self->close(); });
+  };
+  if (socket_.usesTls()) {
+    socket_.shutdownTls([discard](const error_code&) { discard(); });
   } else {
-    discardUntilClosed();
+    if (reading_) socket_.cancel();
+    discard();
   }
-}
-
-void Connection::discardUntilClosed() {
-  if (phase_ == Phase::kClosed) return;
-  error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
-  if (discarded_ > kMaxDiscardedBytes) {
-    close();
-    return;
-  }
-  if (reading_ && !tls_) socket_.cancel(ignored);
-  discardBuffer_.resize(kDiscardBytes);
-  socket_.async_read_some(asio::buffer(discardBuffer_),
-                          [self = shared_from_this()](const error_code& error, std::size_t bytes) {
-                            self->discarded_ += bytes;
-                            if (error) {
-                              self->close();
-                            } else {
-                              self->discardUntilClosed();
-                            }
-                          });
 }
 
 void Connection::close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
   gone_ = true;
-  *core_.bodiesBytes -= std::exchange(bodyBytes_, 0);
-  error_code ignored;
+  reader_.forget();
   readTimer_.cancel();
-  writeTimer_.cancel();
-  socket_.close(ignored);
+  writer_.stop();
+  socket_.close();
   core_.remove(this);
 }
 
 void Connection::closeWhenIdle() {
-  if (phase_ != Phase::kAnswering || answer_ == Answer::kStreaming) close();
+  if (phase_ != Phase::kAnswering || answer_.isStreaming()) close();
 }
 
 }  // namespace trainyard::net

@@ -33,13 +33,13 @@ std::shared_ptr<Connection> ServerCore::takeLeastWanted() {
   }
   const auto rank = [&](const auto& entry) {
     const Connection& each = *entry.second;
-    const Standing standing = each.standing();
+    const Standing standing = each.standing().get();
     return std::tuple(standing == Standing::kAnswered, anonymous ? open.size() - held[each.peer()] : 0,
-                      standing, each.waitingSince());
+                      standing, each.standing().since());
   };
   const auto least = std::min_element(open.begin(), open.end(),
                                       [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  if (least == open.end() || least->second->standing() == Standing::kAnswered) return nullptr;
+  if (least == open.end() || least->second->standing().get() == Standing::kAnswered) return nullptr;
   auto connection = least->second;
   open.erase(least);
   return connection;

@@ -20,14 +20,6 @@ namespace trainyard::net {
 
 class Connection;
 
-// The order in which connections are closed for new ones; kAnswered ones never are.
-enum class Standing {
-  kUnauthenticated,  // before the end of its TLS handshake
-  kNewcomer,         // has not sent a complete request yet, or is being closed
-  kRegular,          // between two requests, or sending its next one
-  kAnswered,         // a handler processes its request, or its answer is a stream
-};
-
 // Closed before the server is destroyed, so that an Exchange kept elsewhere never accesses a dead server.
 struct Gate {
   std::shared_mutex mutex;

@@ -253,7 +253,7 @@ class Run {
     cluster_ = std::move(*cluster);
     if (auto made = makeCluster(); !made) return made;
     const std::vector<Arrival> arrivals = listArrivals(options_);
-    cluster_->startOperator();
+    cluster_->operators().start();
     cluster_->runFor(5s);
     const auto wall = std::chrono::steady_clock::now();
     const base::WallTime begin = cluster_->loop().wallNow();

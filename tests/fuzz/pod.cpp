@@ -1,7 +1,7 @@
 #include "codec/pod.h"
 
 #include "codec/json_value.h"
-#include "codec/member_pod.h"
+#include "codec/release_patch.h"
 #include "fuzz/targets.h"
 
 namespace trainyard::fuzz {

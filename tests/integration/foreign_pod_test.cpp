@@ -9,7 +9,7 @@ namespace trainyard::test {
 
 TEST_CASE("a constant stream of foreign pods does not leave a gang half started") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   for (int i = 0; i < 60; ++i) {
     lab.foreignPod(fmt::format("foreign-{}", i), 1 + i % 4, "4s");
@@ -28,7 +28,7 @@ TEST_CASE("a constant stream of foreign pods does not leave a gang half started"
 TEST_CASE(
     "without the extender a foreign pod may take an assigned node and the whole gang is placed elsewhere") {
   Lab lab({.extender = false});
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("robbed", {.runFor = "3s"});
   REQUIRE(lab.until([&] { return lab.podsOf("robbed").size() == 4; }, 30s));
@@ -46,7 +46,7 @@ TEST_CASE(
 
 TEST_CASE("capacity taken after the barrier aborts the whole gang and the gang is placed again") {
   Lab lab({.extender = false});
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("late", {.runFor = "3s"});
   // The first member is released: the gang has passed the barrier.
@@ -76,7 +76,7 @@ TEST_CASE("capacity taken after the barrier aborts the whole gang and the gang i
 
 TEST_CASE("a member that kube-scheduler cannot bind for a moment is waited for") {
   Lab lab({.extender = false});
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("patient", {.runFor = "3s"});
   REQUIRE(lab.until(
@@ -102,7 +102,7 @@ TEST_CASE("a member that kube-scheduler cannot bind for a moment is waited for")
 
 TEST_CASE("foreign pods that request GPUs do not get reserved ones") {
   Lab lab({}, 4);
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("whole", {.runFor = "3s"});
   REQUIRE(lab.until([&] { return lab.job("whole")->status.gang.proposal.has_value(); }, 30s));

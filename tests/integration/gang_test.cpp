@@ -15,7 +15,7 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 
 TEST_CASE("a gang of four whole nodes starts together in one rack and ends") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("first");
 
   REQUIRE(lab.waitPhase("first", "Running", 30s));
@@ -29,7 +29,7 @@ TEST_CASE("a gang of four whole nodes starts together in one rack and ends") {
 
 TEST_CASE("a single-pod job needs neither gate nor Service") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("one", {.workers = 1, .gpus = 1});
 
   REQUIRE(lab.waitPhase("one", "Succeeded", 60s));
@@ -40,7 +40,7 @@ TEST_CASE("a single-pod job needs neither gate nor Service") {
 
 TEST_CASE("a failed member fails the job and the other members are deleted") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("bad", {.runFor = "2s", .exitCode = 1, .extra = R"("failure":{"maxRestarts":0})"});
 
   REQUIRE(lab.waitPhase("bad", "Failed", 60s));
@@ -51,7 +51,7 @@ TEST_CASE("a failed member fails the job and the other members are deleted") {
 
 TEST_CASE("a gang that does not fit is pending without pods and reports what is missing") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("big", {.workers = 7});
 
   lab.run(20s);
@@ -66,7 +66,7 @@ TEST_CASE("two gangs that fit only one at a time run one after the other in ever
     CAPTURE(seed);
     base::Rng rng(seed);
     Lab lab({.seed = seed});
-    lab->startOperator();
+    lab->operators().start();
     lab.run(std::chrono::milliseconds(rng.between(0, 3'000)));
     lab.submit("one", {.runFor = "2s"});
     lab.run(std::chrono::milliseconds(rng.between(0, 600)));
@@ -94,7 +94,7 @@ TEST_CASE("a job that is deleted at any moment leaves nothing behind") {
   for (int ms = 0; ms <= 4'000; ms += 100) {
     CAPTURE(ms);
     Lab lab;
-    lab->startOperator();
+    lab->operators().start();
     lab.run(3s);
     lab.submit("gone", {.workers = 3, .runFor = "2s"});
     lab.run(std::chrono::milliseconds(ms));
@@ -112,7 +112,7 @@ TEST_CASE("a job that is deleted at any moment leaves nothing behind") {
 
 TEST_CASE("a job deleted and created again under its name starts again") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("again", {.runFor = ""});
   REQUIRE(lab.waitPhase("again", "Running", 30s));
   const auto uid = lab.job("again")->uid;
@@ -130,7 +130,7 @@ TEST_CASE("a gang reaches its end although a node vanishes during its start") {
   for (int ms = 0; ms <= 300; ms += 20) {
     CAPTURE(ms);
     Lab lab;
-    lab->startOperator();
+    lab->operators().start();
     lab.run(3s);
     lab.submit("moved", {.runFor = "2s"});
     REQUIRE(lab.until([&] { return lab.job("moved")->status.gang.proposal.has_value(); }, 30s));
@@ -151,7 +151,7 @@ TEST_CASE("a gang reaches its end although a node vanishes during its start") {
 
 TEST_CASE("a spec that is edited between reservation and creation is planned again") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("edited", {.workers = 3, .runFor = "2s"});
   REQUIRE(lab.until([&] { return lab.job("edited")->status.gang.proposal.has_value(); }, 30s));
@@ -170,7 +170,7 @@ TEST_CASE("a spec that is edited between reservation and creation is planned aga
 
 TEST_CASE("a member name that a foreign pod has is reported and the job starts once the name is free") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   REQUIRE(lab.foreignPod("taken-worker-1", 0));
   lab.run(3s);
   lab.submit("taken", {.workers = 2, .runFor = "2s"});
@@ -207,7 +207,7 @@ class RefusedDelete final : public sim::FaultPlan {
 TEST_CASE("a deletion that is refused by a conflict does not count as done") {
   RefusedDelete fault;
   Lab lab({.operatorFaults = &fault});
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("refused", {.runFor = ""});
   REQUIRE(lab.waitPhase("refused", "Running"));
@@ -246,7 +246,7 @@ class Pesterer : public sim::FaultPlan {
 TEST_CASE("continual edits of a job's labels do not delay the job") {
   Pesterer pesterer;
   Lab lab({.operatorFaults = &pesterer});
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   pesterer.lab = &lab;
   lab.submit("pestered", {.runFor = "1s"});
@@ -288,7 +288,7 @@ std::optional<int> abortedBeforeSuccess(Lab& lab, const std::string& name) {
 
 TEST_CASE("released pods still carry the node constraints of their template") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   for (const char* node : {"n0001", "n0002", "n0003", "n0004", "n0005"}) {
     REQUIRE(lab->request(net::Method::kPatch, fmt::format("/api/v1/nodes/{}", node),
@@ -324,7 +324,7 @@ TEST_CASE("released pods still carry the node constraints of their template") {
 
 TEST_CASE("pods are planned as large as a LimitRange makes them") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   REQUIRE(lab->create(limitRange("60")));
   REQUIRE(lab->create(silentAboutCpu("grown")));
@@ -336,7 +336,7 @@ TEST_CASE("pods are planned as large as a LimitRange makes them") {
 
 TEST_CASE("pods that a LimitRange makes too large for every node stay pending and the resource is named") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   REQUIRE(lab->create(limitRange("5000")));
   REQUIRE(lab->create(silentAboutCpu("grown")));
@@ -354,7 +354,7 @@ TEST_CASE("pods that a LimitRange makes too large for every node stay pending an
 
 TEST_CASE("a job whose template a LimitRange makes invalid runs once the LimitRange is deleted") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   REQUIRE(lab->create(
       R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"small"},
@@ -377,7 +377,7 @@ TEST_CASE("a job whose template a LimitRange makes invalid runs once the LimitRa
 
 TEST_CASE("a gang names the PersistentVolumeClaim that it waits for and then starts where its volume is") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   REQUIRE(lab->create(
       R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"reads"},
       "spec":{"framework":"PyTorch","roles":[{"name":"worker","replicas":2,"template":{"spec":{
@@ -413,7 +413,7 @@ TEST_CASE("a gang names the PersistentVolumeClaim that it waits for and then sta
 
 TEST_CASE("a LimitRange created after the template was checked costs one attempt") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
   lab.submit("first", {.workers = 6, .runFor = "20s"});
   REQUIRE(lab.waitPhase("first", "Running", 30s));

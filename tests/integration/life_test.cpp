@@ -15,7 +15,7 @@ constexpr const char* kReport = R"(trainyard-progress: {\"step\":50,\"totalSteps
 
 TEST_CASE("the progress that a member logs appears in the job's status") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("bert", {.runFor = "10h", .log = kReport});
   REQUIRE(lab.until([&] { return lab.job("bert") && lab.job("bert")->status.progress; }, 120s));
   const model::Progress progress = *lab.job("bert")->status.progress;
@@ -29,7 +29,7 @@ TEST_CASE("the progress that a member logs appears in the job's status") {
 
 TEST_CASE("a gang with gang.disruptionBudget has a PodDisruptionBudget until the job is deleted") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   const auto budgetOf = [&](const std::string& name) {
     return "/apis/policy/v1/namespaces/default/poddisruptionbudgets/" + name + "-gang-" +
            lab.job(name)->uid.str();
@@ -51,7 +51,7 @@ TEST_CASE("a gang with gang.disruptionBudget has a PodDisruptionBudget until the
 
 TEST_CASE("a gang with gang.memberServices has a Service for each member until the job is deleted") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("named", {.workers = 2, .runFor = "10h", .extra = R"("gang":{"memberServices":true})"});
   lab.submit("other", {.workers = 2, .runFor = "10h"});
   REQUIRE(lab.waitPhase("named", "Running", 60s));
@@ -67,15 +67,15 @@ TEST_CASE("a gang with gang.memberServices has a Service for each member until t
 
 TEST_CASE("a job without new log lines is marked as stalled or restarted") {
   Lab lab;
-  const int first = lab->startOperator();
+  const int first = lab->operators().start();
   SECTION("the Stalled condition survives a change of leader") {
     lab.submit("mute", {.runFor = "10h", .log = "begins", .extra = R"("health":{"stallSeconds":60})"});
     const auto stalled = [&] {
       return lab.job("mute") && lab.job("mute")->conditionTrue(model::conditions::kStalled);
     };
     REQUIRE(lab.until(stalled, 120s));
-    lab->killOperator(first);
-    lab->startOperator();
+    lab->operators().kill(first);
+    lab->operators().start();
     lab.run(60s);
     CHECK(stalled());
     CHECK(lab.phase("mute") == "Running");

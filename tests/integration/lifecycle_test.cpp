@@ -16,7 +16,7 @@ constexpr const char* kNetwork =
 
 TEST_CASE("the last log lines of the members decide whether the gang restarts") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   SECTION("a missing module fails the job at once") {
     lab.submit("bad", {.runFor = "2s", .exitCode = 1, .log = kNoModule});
     REQUIRE(lab.waitPhase("bad", "Failed", 60s));
@@ -46,7 +46,7 @@ TEST_CASE("the last log lines of the members decide whether the gang restarts") 
 
 TEST_CASE("a new leader determines the cause of a failure again") {
   Lab lab;
-  const int first = lab->startOperator();
+  const int first = lab->operators().start();
   lab.submit("bad", {.runFor = "2s", .exitCode = 1, .log = kNoModule});
   REQUIRE(lab.until(
       [&] {
@@ -54,8 +54,8 @@ TEST_CASE("a new leader determines the cause of a failure again") {
         return !pods.empty() && pods.front()->phase == model::PodPhase::kFailed;
       },
       60s));
-  lab->killOperator(first);
-  lab->startOperator();
+  lab->operators().kill(first);
+  lab->operators().start();
   REQUIRE(lab.waitPhase("bad", "Failed", 120s));
   CHECK(lab.job("bad")->status.lastFailure->failure == FailureClass::kImportError);
   lab.requireSound();
@@ -63,7 +63,7 @@ TEST_CASE("a new leader determines the cause of a failure again") {
 
 TEST_CASE("a job ends at its deadline and is deleted some time after its end") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("limited",
              {.runFor = "", .extra = R"("run":{"activeDeadlineSeconds":20,"ttlSecondsAfterFinished":30})"});
   REQUIRE(lab.waitPhase("limited", "Failed", 60s));

@@ -51,7 +51,7 @@ class Autoscaled : public Lab {
  public:
   explicit Autoscaled(model::ProvisioningBy by, const std::string& version = "v1")
       : Lab(options(by, version), 2), version_(version) {
-    cluster().startOperator();
+    cluster().operators().start();
   }
 
   // The path of the job's request; "" if there is none.
@@ -155,9 +155,9 @@ TEST_CASE("a failed request for nodes is withdrawn and reported and made again l
   CHECK(lab.request("large", 2).empty());
   REQUIRE(lab.until([&] { return !lab.request("large", 2).empty(); }, 120s));
   CHECK(lab.reports("large", "Asked"));
-  const auto leader = lab->leader();
+  const auto leader = lab->operators().leader();
   REQUIRE(leader);
-  CHECK(lab->metricsOf(*leader).find(R"(trainyard_node_requests_total{result="failed"} 1)") !=
+  CHECK(lab->operators().metricsOf(*leader).find(R"(trainyard_node_requests_total{result="failed"} 1)") !=
         std::string::npos);
   lab.requireSound();
 }
@@ -188,8 +188,8 @@ TEST_CASE("a new leader continues with the requested nodes and the request is de
   Autoscaled lab(model::ProvisioningBy::kProvisioningRequest);
   lab.submit("large", {.workers = 4, .runFor = ""});
   REQUIRE(lab.reports("large", "Asked"));
-  lab->killOperator(*lab->leader());
-  lab->startOperator();
+  lab->operators().kill(*lab->operators().leader());
+  lab->operators().start();
   lab.setCondition(lab.request("large"), "Accepted", "on its way");
   REQUIRE(lab.reports("large", "Accepted"));
   CHECK(lab.request("large", 2).empty());

@@ -28,7 +28,7 @@ int plannedWorkers(const model::Job& job) {
 
 TEST_CASE("a job with plan.mode Auto runs in the shape of its plan and its spec does not change") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
 
   REQUIRE(lab.waitPhase("auto", "Running", 60s));
@@ -49,7 +49,7 @@ TEST_CASE("a job with plan.mode Auto runs in the shape of its plan and its spec 
 
 TEST_CASE("a plan is made again when the spec has changed while the job had no placement") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":32,)")});
   REQUIRE(lab.waitPhase("auto", "Running", 60s));
 
@@ -63,7 +63,7 @@ TEST_CASE("a plan is made again when the spec has changed while the job had no p
 
 TEST_CASE("a job that loses a member runs again by the same plan") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("auto", {.workers = 1, .runFor = "", .extra = planned(R"("maxGPUs":24,)")});
   REQUIRE(lab.waitPhase("auto", "Running", 60s));
   const auto before = *lab.job("auto")->status.plan;
@@ -77,7 +77,7 @@ TEST_CASE("a job that loses a member runs again by the same plan") {
 
 TEST_CASE("the plan of a gang that grew beyond it reports the speed of the new size and retains its shape") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("auto", {.workers = 1,
                       .gpus = 4,
                       .runFor = "",
@@ -101,7 +101,7 @@ TEST_CASE("the plan of a gang that grew beyond it reports the speed of the new s
 
 TEST_CASE("a missing value of a plan is named and an infeasible plan leaves the spec's shape") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("bare", {.workers = 1, .extra = R"("plan":{"mode":"Auto"})"});
   lab.submit("large", {.workers = 1, .gpus = 16, .runFor = "", .extra = planned()});
   lab.run(10s);

@@ -15,7 +15,7 @@ constexpr const char* kQueue =
     R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"Queue","metadata":{"name":"vision"},"spec":{}})";
 
 struct Watched {
-  explicit Watched(Lab& cluster) : lab(cluster), number(cluster->startOperator()) {
+  explicit Watched(Lab& cluster) : lab(cluster), number(cluster->operators().start()) {
     REQUIRE(lab->create(kQueue, ""));
     lab.run(15s);  // a lease, and everything that follows a start
   }
@@ -26,7 +26,7 @@ struct Watched {
   }
   [[nodiscard]] bool metricHas(std::int64_t gpus) const {
     const std::string line = fmt::format("trainyard_queue_gpus{{queue=\"vision\"}} {}\n", gpus);
-    return lab->metricsOf(number).find(line) != std::string::npos;
+    return lab->operators().metricsOf(number).find(line) != std::string::npos;
   }
 
   Lab& lab;

@@ -18,7 +18,7 @@ struct Elastic {
   explicit Elastic(const std::string& more = kHelper, const std::string& leaveFor = "", int workers = 2,
                    const std::string& runFor = "", sim::ClusterOptions options = {})
       : lab(options, 4) {
-    lab->startOperator();
+    lab->operators().start();
     lab.submit("bert",
                {.workers = workers,
                 .gpus = 4,
@@ -92,7 +92,7 @@ TEST_CASE("a gang grows and shrinks on request with and without the checkpoint h
 
 TEST_CASE("a job that cannot resize while it runs restarts with its new size on its assigned nodes") {
   Lab lab({}, 4);
-  lab->startOperator();
+  lab->operators().start();
   const std::string job =
       R"({"apiVersion":"trainyard.dev/v1alpha1","kind":"TrainingJob","metadata":{"name":"bert"},"spec":{"framework":"JAX",)"
       R"("roles":[{"name":"worker","replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"c",)"
@@ -133,8 +133,8 @@ TEST_CASE("resize row 2: the next operator completes a resize whose operator is 
     Elastic gang(kHelper, "500ms", 3);
     gang.scale(grows ? 5 : 1);
     gang.lab.run(std::chrono::milliseconds(ms));
-    gang.lab->killOperator(gang.lab->operators().front());
-    gang.lab->startOperator();
+    gang.lab->operators().kill(gang.lab->operators().numbers().front());
+    gang.lab->operators().start();
     REQUIRE(gang.waitSize(grows ? 5 : 1));
     gang.requireSound();
   }

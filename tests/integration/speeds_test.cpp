@@ -25,7 +25,7 @@ std::string line(int replicas, int samplesPerSecond) {
 // A job of two members of four GPUs, which may grow to all eight half nodes of four nodes.
 struct Reporting {
   explicit Reporting(const std::string& log) : lab({}, 4) {
-    lab->startOperator();
+    lab->operators().start();
     lab.submit("bert", {.workers = 2, .gpus = 4, .runFor = "10h", .log = log, .extra = kElastic});
     REQUIRE(lab.waitPhase("bert", "Running", 60s));
   }
@@ -71,8 +71,8 @@ TEST_CASE("reported speeds are recorded by size and a gang that gains nothing do
   CAPTURE(replaced);
   if (replaced) {
     job.writeLog("");
-    job.lab->killOperator(job.lab->operators().front());
-    job.lab->startOperator();
+    job.lab->operators().kill(job.lab->operators().numbers().front());
+    job.lab->operators().start();
   }
   job.lab.run(1'200s);
   CHECK(job.speeds() == Speeds{{4, 80'000}, {2, 100'000}});

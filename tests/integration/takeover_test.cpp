@@ -64,10 +64,10 @@ int writesUntilUnharmed(int workers) {
     Plan plan(k);
     Lab lab({.operatorFaults = &plan});
     plan.kill = [&] {
-      if (const auto leader = lab->leader()) lab->killOperator(*leader);
+      if (const auto leader = lab->operators().leader()) lab->operators().kill(*leader);
     };
-    lab->startOperator();
-    lab->startOperator();
+    lab->operators().start();
+    lab->operators().start();
     lab.submit("heir", {.workers = workers, .runFor = "2s"});
 
     const bool ended = lab.waitPhase("heir", "Succeeded", 120s);
@@ -100,15 +100,15 @@ TEST_CASE("an operator killed after any write about a single-pod job does no har
 
 TEST_CASE("an operator that ends in order hands over at once") {
   Lab lab;
-  lab->startOperator();
+  lab->operators().start();
   lab.run(3s);
-  lab->startOperator();
+  lab->operators().start();
   lab.submit("kept", {.runFor = "20s"});
   REQUIRE(lab.waitPhase("kept", "Running", 30s));
-  const auto first = lab->leader();
+  const auto first = lab->operators().leader();
   REQUIRE(first);
-  lab->stopOperator(*first);
-  REQUIRE(lab.until([&] { return lab->leader() && lab->leader() != first; }, 5s));
+  lab->operators().stop(*first);
+  REQUIRE(lab.until([&] { return lab->operators().leader() && lab->operators().leader() != first; }, 5s));
   REQUIRE(lab.waitPhase("kept", "Succeeded", 60s));
   lab.requireSound();
   lab.requireTidy();

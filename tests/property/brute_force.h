@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ledger/fit.h"
 #include "core/ledger/ledger.h"
+#include "core/ledger/node_misfit.h"
 #include "model/snapshot.h"
 
 // The simplest possible answers, for comparison with the placement: every distribution of members is tried.

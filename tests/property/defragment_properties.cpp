@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/ledger/ledger.h"
+#include "core/ledger/what_if.h"
 #include "property/instant_cluster.h"
 #include "property/queue_scene.h"
 
@@ -82,10 +83,13 @@ TEST_CASE("each moved gang gets new nodes in the plan that starts the gang for w
     const std::set<model::Uid> named = ownersOf(preemptor->proposal.victims, snapshot);
     RC_ASSERT(named.size() == moved.size());
     Ledger ledger(snapshot);
+    NodeAmounts ended;
     for (const auto& pod : snapshot.pods) {
       if (moved.contains(pod->controllerUid))
-        ledger.giveBack(ledger.find(pod->node).value(), pod->shape.requests, 1);
+        ended.emplace_back(ledger.find(pod->node).value(), pod->shape.requests);
     }
+    WhatIf withoutMoved(ledger);
+    withoutMoved.release(ended);
     for (const PlannedStart& start : starts) {
       std::int64_t members = 0;
       for (const model::Assignment& each : start.proposal.add) {

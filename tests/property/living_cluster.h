@@ -185,9 +185,7 @@ class LivingCluster {
   }
 
   void drawPolicy() {
-    using enum model::Ordering;
-    static constexpr model::Ordering kOrderings[] = {kFifo, kLas, kSrtf, kSrsf, kDefault};
-    policy_.ordering = kOrderings[rng_.below(std::size(kOrderings))];
+    policy_.ordering = model::kOrderings.at(rng_.below(model::kOrderings.size())).ordering;
     policy_.backfill.reservationLimit = std::chrono::seconds(rng_.below(4) * 20);
     policy_.preemption.minRuntime = std::chrono::seconds(rng_.chance(1, 2) ? 0 : 60);
     policy_.relaxation.base = std::chrono::seconds(rng_.between(0, 60));

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/ledger/ledger.h"
+#include "core/ledger/what_if.h"
 #include "core/queues/priority.h"
 #include "property/queue_scene.h"
 
@@ -91,6 +92,7 @@ TEST_CASE("a started gang is whole and fits once its victims have ended") {
     const Plan plan = cycle(inputOf(snapshot));
     RC_LOG() << describe(plan);
     Ledger ledger(snapshot);
+    NodeAmounts ended;
     std::set<model::Uid> stopped;
     const auto starts = startsOf(plan);
     for (const PlannedStart& start : starts) {
@@ -99,9 +101,11 @@ TEST_CASE("a started gang is whole and fits once its victims have ended") {
         const auto at = std::find_if(snapshot.pods.begin(), snapshot.pods.end(),
                                      [&](const auto& each) { return each->uid == victim.uid; });
         RC_ASSERT(at != snapshot.pods.end());
-        ledger.giveBack(ledger.find((*at)->node).value(), (*at)->shape.requests, 1);
+        ended.emplace_back(ledger.find((*at)->node).value(), (*at)->shape.requests);
       }
     }
+    WhatIf withoutVictims(ledger);
+    withoutVictims.release(ended);
     for (const PlannedStart& start : starts) {
       std::set<int> members;
       for (const model::Assignment& each : start.proposal.add) {

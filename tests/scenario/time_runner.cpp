@@ -77,7 +77,7 @@ class World {
     for (const Step& step : scenario_.steps) {
       if (step.at.count() == 0 && isSetting(step)) carryOut(step);
     }
-    op_ = cluster_->startOperator();
+    op_ = cluster_->operators().start();
     cluster_->runFor(kSettling);
     start_ = cluster_->loop().now();
     for (const Step& step : scenario_.steps) {
@@ -190,8 +190,8 @@ class World {
       case kPrioritize: return setJob({{"priorityClassName", deed.rest[0]}});
       case kEdit: return setJob(editOf(deed.rest[0]));
       case kRestartOperator:
-        cluster_->killOperator(op_);
-        op_ = cluster_->startOperator();
+        cluster_->operators().kill(op_);
+        op_ = cluster_->operators().start();
         return;
     }
   }

@@ -1,6 +1,7 @@
 #include "simulation/contention_draw.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,12 @@ class Contention {
     model::Policy& policy = scenario_.policy;
     policy.preemption.minRuntime = milliseconds(rng_.between(300, 3'000));
     policy.defragmentation.gainPermille = 1'000;
-    static constexpr model::Ordering kOrderings[] = {model::Ordering::kFifo, model::Ordering::kLas,
-                                                     model::Ordering::kSrsf, model::Ordering::kDefault};
-    policy.ordering = kOrderings[rng_.below(4)];
+    // srsf stands for srtf, which ignores the number of GPUs.
+    std::vector<model::Ordering> orderings;
+    for (const model::OrderingTraits& each : model::kOrderings) {
+      if (each.ordering != model::Ordering::kSrtf) orderings.push_back(each.ordering);
+    }
+    policy.ordering = orderings[rng_.below(orderings.size())];
     policy.timeSlicing.enabled = rng_.chance(1, 3);
     policy.timeSlicing.interval = milliseconds(rng_.between(1'000, 4'000));
     policy.backfill.reservationLimit = milliseconds(rng_.between(1'000, 60'000));

@@ -121,7 +121,7 @@ void World::strikeResizing(const JobPlan& plan, const TroublePlan& trouble, int 
   };
   if (now && underWay(*now)) {
     if (trouble.kind == Trouble::kScaleResizing) return scaleJob(plan, trouble.amount);
-    if (const auto leader = cluster_->leader()) killAndReplace(*leader);
+    if (const auto leader = cluster_->operators().leader()) killAndReplace(*leader);
     return;
   }
   if (looks == 0) return;
@@ -213,31 +213,31 @@ void World::returnNode(const std::string& name) {
 // ------------------------------------------------------------------------------------------------------
 
 void World::strikeOperator(const TroublePlan& trouble) {
-  const auto all = cluster_->operators();
+  const auto all = cluster_->operators().numbers();
   if (all.empty()) return;
   // Mostly the leader, which has something to lose.
-  const auto leader = cluster_->leader();
+  const auto leader = cluster_->operators().leader();
   const int number = leader && trouble.pick % 4 != 0 ? *leader : all[trouble.pick % all.size()];
   if (trouble.kind == Trouble::kPause) return pause(number, std::chrono::seconds(trouble.amount));
   if (trouble.kind == Trouble::kCrash) return killAndReplace(number);
   if (paused_.contains(number)) return;
-  cluster_->stopOperator(number);
-  cluster_->loop().postAfter(1s, [this] { cluster_->startOperator(); });
+  cluster_->operators().stop(number);
+  cluster_->loop().postAfter(1s, [this] { cluster_->operators().start(); });
 }
 
 void World::pause(int number, base::Instant::duration span) {
   if (!paused_.insert(number).second) return;
-  cluster_->pauseOperator(number);
+  cluster_->operators().pause(number);
   laws_->lateFor(span);
   cluster_->loop().postAfter(span, [this, number] {
     paused_.erase(number);
-    cluster_->resumeOperator(number);
+    cluster_->operators().resume(number);
   });
 }
 
 void World::killAndReplace(int number) {
-  cluster_->killOperator(number);
-  cluster_->loop().postAfter(1s, [this] { cluster_->startOperator(); });
+  cluster_->operators().kill(number);
+  cluster_->loop().postAfter(1s, [this] { cluster_->operators().start(); });
 }
 
 // --- the end of all troubles

@@ -97,7 +97,7 @@ bool World::build() {
 RunResult World::run() {
   if (!build()) return std::move(result_);
   runFor(300ms);
-  for (int i = 0; i < scenario_.operators; ++i) cluster_->startOperator();
+  for (int i = 0; i < scenario_.operators; ++i) cluster_->operators().start();
   const base::Instant begin = cluster_->loop().now();
   for (const JobPlan& plan : scenario_.jobs) {
     cluster_->loop().postAt(begin + plan.submitAt, [this, &plan] { submit(plan); });

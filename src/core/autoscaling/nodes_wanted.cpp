@@ -14,7 +14,6 @@ namespace {
 using model::Condition;
 using model::ConditionStatus;
 using model::NodesRequest;
-using model::PendingReason;
 using model::ProvisioningPolicy;
 using std::chrono::milliseconds;
 
@@ -62,42 +61,41 @@ NodesReport failure(const ProvisioningPolicy& policy, int attempt, std::string_v
           .isWarning = true};
 }
 
-std::string said(const Condition& condition) {
+std::string textOf(const Condition& condition) {
   if (condition.message.empty()) return condition.reason.empty() ? condition.type : condition.reason;
   return condition.message;
 }
 
 // The state of a request: the reason of its failure, or else how long it may stay open.
-struct Standing {
+struct RequestState {
   std::optional<NodesReport> failed;
   NodesReport report;
   base::WallTime until{};
 };
 
-Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, base::WallTime now) {
-  Standing standing;
+RequestState judge(const NodesRequest& request, const ProvisioningPolicy& policy, base::WallTime now) {
+  RequestState state;
   for (const std::string_view type : kFailures) {
     if (const Condition* condition = trueCondition(request, type)) {
-      standing.failed = failure(policy, request.attempt, type, said(*condition));
-      return standing;
+      state.failed = failure(policy, request.attempt, type, textOf(*condition));
+      return state;
     }
   }
   const std::string limit = spanText(policy.giveUpAfter);
   if (const Condition* provisioned = trueCondition(request, "Provisioned")) {
-    standing.until = provisioned->lastTransition + policy.giveUpAfter;
-    standing.report = {.asked = true,
-                       .reason = "Provisioned",
-                       .message = fmt::format("the nodes exist: {}", said(*provisioned))};
-    if (now >= standing.until)
-      standing.failed =
-          failure(policy, request.attempt, kTimedOut,
-                  fmt::format("{} after the nodes were added the job is still not placed", limit));
-    return standing;
+    state.until = provisioned->lastTransition + policy.giveUpAfter;
+    state.report = {.asked = true,
+                    .reason = "Provisioned",
+                    .message = fmt::format("the nodes exist: {}", textOf(*provisioned))};
+    if (now >= state.until)
+      state.failed = failure(policy, request.attempt, kTimedOut,
+                             fmt::format("{} after the nodes were added the job is still not placed", limit));
+    return state;
   }
-  standing.until = request.created + policy.giveUpAfter;
+  state.until = request.created + policy.giveUpAfter;
   const Condition* accepted = trueCondition(request, "Accepted");
   const Condition* notYet = conditionOf(request, "Provisioned");
-  standing.report =
+  state.report =
       accepted != nullptr
           ? NodesReport{.asked = true,
                         .reason = "Accepted",
@@ -106,11 +104,11 @@ Standing judge(const NodesRequest& request, const ProvisioningPolicy& policy, ba
                         .reason = "Asked",
                         .message = fmt::format("nodes are requested by {}", request.key.name)};
   if (notYet != nullptr && !notYet->message.empty())
-    standing.report.message += fmt::format(": {}", notYet->message);
-  if (now >= standing.until)
-    standing.failed =
+    state.report.message += fmt::format(": {}", notYet->message);
+  if (now >= state.until)
+    state.failed =
         failure(policy, request.attempt, kTimedOut, fmt::format("no nodes were added within {}", limit));
-  return standing;
+  return state;
 }
 
 // Returns why the job no longer wants nodes, if its condition still reports a request or a failure.
@@ -149,9 +147,7 @@ bool wantsNodes(const model::Job& job, const std::vector<model::TopologyLevel>& 
                        return level.name == required;
                      });
   if (!known) return false;
-  const PendingReason reason = job.status.pending->reason;
-  return reason == PendingReason::kNoMatchingNodes || reason == PendingReason::kTooLarge ||
-         reason == PendingReason::kWaitingForCapacity;
+  return model::traitsOf(job.status.pending->reason).wantsNodes;
 }
 
 milliseconds nodesBackoff(const ProvisioningPolicy& policy, int attempt) {
@@ -192,14 +188,14 @@ NodesDecision decideNodes(const model::Job& job, bool wants, const NodesRequest*
     return decision;
   }
   if (request != nullptr) {
-    Standing standing = judge(*request, policy, now);
+    RequestState state = judge(*request, policy, now);
     decision.attempt = request->attempt;
-    if (!standing.failed) {
-      decision.report = std::move(standing.report);
-      decision.wakeAt = standing.until;
+    if (!state.failed) {
+      decision.report = std::move(state.report);
+      decision.wakeAt = state.until;
       return decision;
     }
-    decision.report = std::move(standing.failed);
+    decision.report = std::move(state.failed);
     decision.step = NodesStep::kWithdraw;
     decision.failed = true;
     return decision;

@@ -161,7 +161,7 @@ std::optional<model::Pending> AdmissionStep::waitsBeforeStart(const model::Job& 
 // do not come before those of all other users.
 void AdmissionStep::planNext() {
   if (unplanned_.empty()) return;
-  std::optional<model::ObjectKey>& last = in_.cache.schedule().plannedLast;
+  std::optional<model::ObjectKey>& last = in_.cache.schedule().progress.plannedLast;
   auto next = last ? std::find_if(unplanned_.begin(), unplanned_.end(),
                                   [&](const JobPtr& each) { return *last < each->key; })
                    : unplanned_.begin();

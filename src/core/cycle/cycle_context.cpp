@@ -18,8 +18,13 @@ const JobFeedback& CycleContext::feedbackOf(const model::ObjectKey& job) const {
 }
 
 GangContext CycleContext::gangContext(const JobFeedback& feedback) const {
-  return {input.snapshot.now,   &settings,      &ledger, &feedback, &input.snapshot.jobs,
-          &input.snapshot.pods, &input.feedback};
+  return {.now = input.snapshot.now,
+          .settings = &settings,
+          .ledger = &ledger,
+          .feedback = &feedback,
+          .jobs = &input.snapshot.jobs,
+          .pods = &input.snapshot.pods,
+          .others = &input.feedback};
 }
 
 const LifeSign* CycleContext::lifeOf(const model::Job& job) const {

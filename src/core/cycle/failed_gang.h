@@ -64,7 +64,7 @@ struct FailedGang {
                                      base::WallTime silentSince, bool mayRestart,
                                      const PlacementScope& placementScope, const Author& author);
 
-// "no report and no new line in a log since …, for longer than spec.health.stallSeconds (600)".
+// "no progress report and no new log line since …, for longer than spec.health.stallSeconds (600)".
 [[nodiscard]] std::string silenceText(const model::Job& job, base::WallTime silentSince);
 
 // When a running job reaches spec.run.activeDeadlineSeconds; nothing without that field.

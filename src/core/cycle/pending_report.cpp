@@ -14,8 +14,7 @@ namespace {
 // Returns true if the job waits for capacity that others hold, and so may have to preempt them.
 bool waitsForCapacity(const GangWait& wait) {
   if (wait.behindStarting || wait.pending == nullptr) return false;
-  return wait.pending->reason == model::PendingReason::kWaitingForCapacity ||
-         wait.pending->reason == model::PendingReason::kWaitingForTopology;
+  return model::traitsOf(wait.pending->reason).waitsForCapacity;
 }
 
 bool sameButSince(const model::Pending& a, const model::Pending& b) {

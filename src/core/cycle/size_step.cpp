@@ -42,7 +42,7 @@ void SizeStep::scale(const Schedule& schedule, const std::set<model::ObjectKey>&
                                    return schedule.reservedFor(job, priority, assignments, in_.ledger,
                                                                in_.queues);
                                  },
-                             .unreached = in_.cache.schedule().notScaled,
+                             .unreached = in_.cache.schedule().progress.notScaled,
                              .refusals = in_.cache.schedule().refusals};
   ScaleAnswer answer = scaleAsRequested(request);
   in_.wakeAt(answer.wakeAt);

@@ -23,8 +23,8 @@ inline constexpr std::int64_t kMaxCompared = 1'300'000;
 // asked for may wait. Steps: 1 in each namespace the cheapest templates come first, and each is ranked by its
 // cost plus that of those before it; 2 all namespaces are merged by that rank, until a cycle's work is spent.
 // So a namespace with hundreds of long templates takes no work from one with a few. A template that several
-// namespaces share is compared once. Ties: namespace and key. (Lost: to begin where the last cycle stopped.
-// Every template has its turn, but hundreds of one tenant come before the one of another.)
+// namespaces share is compared once. Ties: namespace and key. (Rejected: to begin where the last cycle
+// stopped. Every template has its turn, but hundreds of one tenant come before the one of another.)
 [[nodiscard]] std::set<std::string> leftOut(std::vector<ComparedTemplate> templates, std::size_t nodes);
 
 }  // namespace trainyard::core

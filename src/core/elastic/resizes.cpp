@@ -76,7 +76,12 @@ class Resizes {
   // could use the nodes. No gang grows into such capacity.
   void giveBack() {
     const auto touched = static_cast<std::size_t>(maxTouched());
-    UnmetDemand unmet({in_.snapshot, in_.ledger, in_.domains, gangs_.missing, gangs_.surplus, in_.refusals});
+    UnmetDemand unmet({.snapshot = in_.snapshot,
+                       .ledger = in_.ledger,
+                       .domains = in_.domains,
+                       .missing = gangs_.missing,
+                       .surplus = gangs_.surplus,
+                       .refusals = in_.refusals});
     std::erase_if(gangs_.mayChange, [&](const JobPtr& job) {
       const int surplus = elasticMembers(*job) - desiredMembers(*job);
       if (surplus <= 0 || !unmet.couldUseAny(lastMembers(*job, surplus))) return false;
@@ -209,7 +214,7 @@ class Resizes {
     std::int64_t free = 0;
     std::int64_t all = 0;
     for (const Ledger::NodeCapacity& available : in_.ledger.nodes()) {
-      if (!isOpen(*available.node)) continue;
+      if (!available.node->takesPods()) continue;
       free += std::max<std::int64_t>(available.freeGpus, 0);
       all += available.gpus;
     }

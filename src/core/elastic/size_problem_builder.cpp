@@ -27,7 +27,7 @@ std::array<std::int64_t, kSizedKinds> sizedAmounts(const model::Resources& amoun
 }
 
 bool mayGrowOn(const Ledger& ledger, std::size_t node, const std::vector<char>& kept) {
-  return isOpen(*ledger.nodes()[node].node) && (kept.empty() || kept[node] == 0);
+  return ledger.nodes()[node].node->takesPods() && (kept.empty() || kept[node] == 0);
 }
 
 SizeProblem SizeProblemBuilder::build(int maxTouched) {
@@ -50,7 +50,7 @@ void SizeProblemBuilder::describeNodes() {
     const auto left = sizedAmounts(available.free);
     for (std::size_t k = 0; k < kSizedKinds; ++k) {
       problem_.free.push_back(grows ? std::max<std::int64_t>(left[k], 0) : 0);
-      problem_.capacity[k] += isOpen(*available.node) ? all[k] : 0;
+      problem_.capacity[k] += available.node->takesPods() ? all[k] : 0;
     }
   }
 }

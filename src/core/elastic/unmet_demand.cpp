@@ -20,8 +20,6 @@ constexpr std::int64_t kMaxMembers = 1'000'000;
 
 }  // namespace
 
-bool isOpen(const model::Node& node) { return node.ready && !node.unschedulable && !node.deleting; }
-
 UnmetDemand::UnmetDemand(const Gangs& gangs) : in_(gangs) {
   const std::size_t nodes = in_.ledger.nodes().size();
   poolsOn_.resize(nodes);
@@ -41,12 +39,12 @@ UnmetDemand::UnmetDemand(const Gangs& gangs) : in_(gangs) {
 
 void UnmetDemand::sumCapacity() {
   for (const Ledger::NodeCapacity& node : in_.ledger.nodes())
-    capacity_.push_back(isOpen(*node.node) ? node.free : model::Resources());
+    capacity_.push_back(node.node->takesPods() ? node.free : model::Resources());
   for (const auto& job : in_.surplus) {
     const model::Resources& each = roleOf(*job).shape.requests;
     for (const model::Assignment& place : lastMembers(*job, elasticMembers(*job) - desiredMembers(*job))) {
       const auto node = in_.ledger.find(place.node);
-      if (!node || !isOpen(*in_.ledger.nodes()[*node].node)) continue;
+      if (!node || !in_.ledger.nodes()[*node].node->takesPods()) continue;
       for (std::size_t i = 0; i < place.indices.size(); ++i) capacity_[*node].add(each);
     }
   }
@@ -71,7 +69,7 @@ UnmetDemand::Pool UnmetDemand::makePool(const model::Role& role, const JoinLimit
     const std::uint32_t index = in_.domains.nodeAt(position);
     const model::Node& node = *in_.ledger.nodes()[index].node;
     const std::int64_t fits =
-        isOpen(node) ? capacity_[index].timesCovered(pool.each, kMaxMembers - pool.capacity) : 0;
+        node.takesPods() ? capacity_[index].timesCovered(pool.each, kMaxMembers - pool.capacity) : 0;
     if (fits <= 0 || !home.hasType(node) || !known.mayUse(index, node, role.shape)) continue;
     pool.capacity += fits;
     pool.nodes.push_back(index);

@@ -14,9 +14,6 @@
 
 namespace trainyard::core {
 
-// Returns true if pods may be placed on the node.
-[[nodiscard]] bool isOpen(const model::Node& node);
-
 // Finds what gangs lack of their desired size, where they could get it, and what others have to give.
 //
 // Assumes: a gang may use a node if it may grow there (core/search/joining_members.h) and one member fits.

@@ -31,6 +31,23 @@ using JobPtr = std::shared_ptr<const Job>;
 constexpr std::int64_t kMaxWork = 300'000;
 constexpr std::chrono::seconds kNextWork{1};
 
+// Why members do not get nodes that are free: at most one of these. Neither if there are no such nodes.
+struct Obstacle {
+  std::optional<model::ObjectKey> holder = std::nullopt;  // the pending job that the nodes are reserved for
+  std::optional<std::string> limitedQueue = std::nullopt;
+};
+
+struct Attempt {
+  std::optional<Placement> placement = std::nullopt;
+  Obstacle obstacle = {};  // if there is no placement
+};
+
+struct Growth {
+  int count = 0;
+  std::optional<Placement> placement = std::nullopt;
+  Obstacle obstacle = {};  // to the smallest growth that was tried in vain
+};
+
 class UserScale {
  public:
   explicit UserScale(const ScaleRequest& request) : request_(request), priorities_(request.snapshot) {
@@ -154,50 +171,48 @@ class UserScale {
     if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
       return hold(*job,
                   wants() + ": it was edited after it was placed, and grows when it has been admitted again");
-    kept_.reset();
     const bool whole = resizeMethod(job->spec) == ResizeMethod::kByRestart && hasNewRequest(*job);
-    auto [count, placement] = whole ? tried(*job, more) : mostThatFit(*job, more);
-    if (count < more && !worthPausing(*job, count, request_.snapshot)) {
-      count = 0;
-      placement.reset();
+    Growth growth = whole ? tried(*job, more) : mostThatFit(*job, more);
+    if (growth.count < more && !worthPausing(*job, growth.count, request_.snapshot)) {
+      growth.count = 0;
+      growth.placement.reset();
     }
-    if (count == 0 && kept_)
-      return hold(*job,
-                  fmt::format("{}: the free capacity is reserved for {}, which is pending", wants(), *kept_));
-    if (count < more) {
-      hold(*job, fmt::format("{}: {} can start now{}", wants(),
-                             count == 0 ? std::string("no more") : fmt::format("{} more", count),
-                             limited_ ? fmt::format("; queue {} is at its limit", *limited_) : ""));
+    const auto& [holder, limitedQueue] = growth.obstacle;
+    if (growth.count == 0 && holder)
+      return hold(
+          *job, fmt::format("{}: the free capacity is reserved for {}, which is pending", wants(), *holder));
+    if (growth.count < more) {
+      hold(*job,
+           fmt::format("{}: {} can start now{}", wants(),
+                       growth.count == 0 ? std::string("no more") : fmt::format("{} more", growth.count),
+                       limitedQueue ? fmt::format("; queue {} is at its limit", *limitedQueue) : ""));
     }
-    if (placement) take(job, std::move(*placement));
+    if (growth.placement) take(job, std::move(*growth.placement));
   }
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
 
-  struct More {
-    int count = 0;
-    std::optional<Placement> placement = std::nullopt;
-  };
-
-  More tried(const Job& job, int more) {
-    auto placement = placementFor(job, more);
-    const int count = placement ? more : 0;
-    return {count, std::move(placement)};
+  Growth tried(const Job& job, int more) {
+    Attempt attempt = placementFor(job, more);
+    const int count = attempt.placement ? more : 0;
+    return {count, std::move(attempt.placement), std::move(attempt.obstacle)};
   }
 
   // Assumes that if so many members fit, fewer fit as well.
-  More mostThatFit(const Job& job, int more) {
-    More fits;
+  Growth mostThatFit(const Job& job, int more) {
+    Growth most;
     int beyond = capacityFor(job, more) + 1;
-    for (int count = beyond - 1; fits.count + 1 < beyond; count = fits.count + (beyond - fits.count) / 2) {
-      More now = tried(job, count);
+    for (int count = beyond - 1; most.count + 1 < beyond; count = most.count + (beyond - most.count) / 2) {
+      Growth now = tried(job, count);
       if (now.placement) {
-        fits = std::move(now);
+        most.count = count;
+        most.placement = std::move(now.placement);
       } else {
         beyond = count;
+        most.obstacle = std::move(now.obstacle);
       }
     }
-    return fits;
+    return most;
   }
 
   // Returns how many members fit, at most `more`, wherever their nodes are.
@@ -215,28 +230,23 @@ class UserScale {
     return static_cast<int>(std::min<std::int64_t>(available, more));
   }
 
-  std::optional<Placement> placementFor(const Job& job, int count) {
+  Attempt placementFor(const Job& job, int count) {
     const model::Policy& policy = request_.snapshot.policy;
-    limited_.reset();
     budget_.spend(
         static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
     auto placement =
         placeJoining(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
                      request_.ledger, request_.domains, request_.refusals);
     budget_.spend(request_.refusals.takeWork());
-    if (!placement) return std::nullopt;
+    if (!placement) return {};
     const QueueTree& tree = request_.queues;
     const QueueTree::Index queue = tree.queueOf(job);
     const Amounts held = heldBy(tree.capacity(), job, placement->assignments);
     const auto beyond = exceededQuota(tree, queue, held, model::chargedPreemptible(job));
-    if (!beyond) {
-      const model::ObjectKey* kept = request_.reservedFor(job, priorities_.of(job), placement->assignments);
-      if (kept == nullptr) return placement;
-      kept_ = *kept;
-      return std::nullopt;
-    }
-    limited_ = tree.node(beyond->queue).name;
-    return std::nullopt;
+    if (beyond) return {.obstacle = {.limitedQueue = tree.node(beyond->queue).name}};
+    const model::ObjectKey* holder = request_.reservedFor(job, priorities_.of(job), placement->assignments);
+    if (holder != nullptr) return {.obstacle = {.holder = *holder}};
+    return {.placement = std::move(placement)};
   }
 
   void take(const JobPtr& job, Placement placement) {
@@ -254,8 +264,6 @@ class UserScale {
   const Priorities priorities_;
   ScaleAnswer answer_;
   WorkBudget budget_{kMaxWork};
-  std::optional<model::ObjectKey> kept_;  // the job that the nodes found last are kept for, if any
-  std::optional<std::string> limited_;    // the queue with the limit that was the last obstacle
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ struct ScaleAnswer {
 // cluster (dominant, of the resources that count in core/queues/queue_tree.h), then the earliest created.
 // Gangs of one queue swap these turns by priority. If the job must restart to grow, a new request gets all or
 // nothing. Later it gets a part only if that gains, until the next change, the policy's multiple of its
-// pause. A failed attempt's back-off ends first. Ties: namespace and name. (Lost: least attained service
+// pause. A failed attempt's back-off ends first. Ties: namespace and name. (Rejected: least attained service
 // first, and its orders of magnitude, then the earliest created. `trainyard replay` of Pollux' workloads,
 // elastic and without reports: the mean of the four is 1 % less, but the first workload 7 % later; and 13 %
 // more.)

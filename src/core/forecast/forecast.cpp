@@ -83,11 +83,11 @@ void countQueue(Forecast& forecast, const model::Snapshot& snapshot, const Plan&
   RunTimeModel runs(snapshot, live);
   const QueueTree tree(snapshot);
   const model::QueueName& asked = tree.requestedQueueOf(*forecast.job);
-  const Rank own = rankOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
+  const QueuePosition own = queuePositionOf(*forecast.job, priorities.of(*forecast.job), snapshot, runs);
   for (const JobPtr& job : snapshot.jobs) {
     if (tree.queueNameOf(*job) != asked || !waits(*job, plan)) continue;
     ++forecast.waiting;
-    if (rankOf(*job, priorities.of(*job), snapshot, runs).before(own)) ++forecast.ahead;
+    if (queuePositionOf(*job, priorities.of(*job), snapshot, runs).before(own)) ++forecast.ahead;
   }
 }
 

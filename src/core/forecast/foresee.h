@@ -38,8 +38,8 @@ struct Expectation {
 // gone, and proposals under way succeed. A gang that is preempted or moved starts over. Steps: time goes from
 // one known moment to the next: the end of an estimate, a wider level that suffices, a minRuntime that has
 // passed. At each moment schedule() runs, and its starts and preemptions take effect at once. This ends when
-// all jobs have started, when no further moment is known, or after kMaxMoments. (Lost: the first moment at
-// which a job fits alone. It leaves out the jobs that are served before it.)
+// all jobs have started, when no further moment is known, or after kMaxMoments. (Rejected: the first moment
+// at which a job fits alone. It leaves out the jobs that are served before it.)
 [[nodiscard]] std::map<model::ObjectKey, Expectation> foresee(const model::Snapshot& snapshot,
                                                               const std::set<model::ObjectKey>& selected);
 

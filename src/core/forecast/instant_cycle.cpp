@@ -132,7 +132,7 @@ ScaleAnswer InstantCycle::scale(const Schedule& schedule, QueueTree& tree) {
                            [&](const Job& job, int priority, const auto& assignments) {
                              return schedule.reservedFor(job, priority, assignments, cache_.ledger(), tree);
                            },
-                       .unreached = cache_.schedule().notScaled,
+                       .unreached = cache_.schedule().progress.notScaled,
                        .refusals = cache_.schedule().refusals};
   for (const JobPtr& job : cache_.notes().preemptibleNow()) {
     const auto isOfIt = [&](const Change& each) { return each.job->key == job->key; };

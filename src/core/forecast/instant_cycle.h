@@ -21,7 +21,7 @@ namespace trainyard::core {
 // Assumes: nothing fails. At the time of the snapshot, preempted gangs are gone and started gangs run. It
 // keeps what decisions rest on as the operator does: placements, conditions and their times, service,
 // preemptions and the queues' statuses. Service counts GPU and run seconds, including those that a preemption
-// loses. (Lost: pods. A placed gang's record counts in their stead.)
+// loses. (Rejected: pods. A placed gang's record counts in their stead.)
 class InstantCycle {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;

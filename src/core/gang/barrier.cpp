@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 
 namespace trainyard::core {
 namespace {

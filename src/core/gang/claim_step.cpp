@@ -41,7 +41,7 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
 }
 
 // Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
-// that are gone or not there yet. (Lost: their pods only. A gang that was suspended, or that restarted,
+// that are gone or not there yet. (Rejected: their pods only. A gang that was suspended, or that restarted,
 // just when it was to be preempted defeated the claim.)
 void addAssignments(const Proposal& claim, const GangContext& context, LeavingCapacity& leaving) {
   std::set<const Job*> gangs;
@@ -73,8 +73,9 @@ void addAssignments(const Proposal& claim, const GangContext& context, LeavingCa
 
 // The checks before a pod is evicted: the API server accepts all our pods, and only the victims are in their
 // way. Returns nothing once that holds: the claim stands.
-std::optional<GangStep> makeSure(const Job& job, const JobPods& pods,
-                                 const std::vector<const model::Pod*>& victims, const GangContext& context) {
+std::optional<GangStep> checkBeforeEviction(const Job& job, const JobPods& pods,
+                                            const std::vector<const model::Pod*>& victims,
+                                            const GangContext& context) {
   std::vector<Member> members = addedMembers(job, *job.status.gang.proposal, pods);
   // A member with the name of a pod that it replaces can be created only after that pod has gone.
   for (const Member& old : removedMembers(job, *job.status.gang.proposal, pods)) {
@@ -138,7 +139,7 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
     return abortAttempt(job, lost, context);
   }
   GangStep step;
-  if (auto first = makeSure(job, pods, victims, context)) {
+  if (auto first = checkBeforeEviction(job, pods, victims, context)) {
     step = std::move(*first);
   } else {
     for (const model::Pod* victim : victims) {

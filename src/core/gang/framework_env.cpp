@@ -30,7 +30,7 @@ model::Environment frameworkEnvironment(const MemberPlace& place, std::string_vi
 MemberEnvironments::MemberEnvironments(const model::Job& job) : job_(job), groupSize_(model::groupSize(job)) {
   if (const auto ranked = model::rankedRoles(job.spec); !ranked.empty())
     coordinator_ = model::memberHost(job, ranked.front()->name, 0);
-  if (job.spec.framework == model::Framework::kTensorFlow) shared_ = tensorFlowShared(job);
+  if (model::traitsOf(job.spec.framework).readsTfConfig) shared_ = tensorFlowShared(job);
 }
 
 model::Environment MemberEnvironments::of(std::string_view roleName, int index, std::int64_t epoch) const {

@@ -51,8 +51,8 @@ struct Author {
 [[nodiscard]] model::GangRecord withdrawMove(const model::Job& job);
 
 // A Restart without a placement, in place of whatever is proposed: the whole gang is preempted. Members that
-// the present proposal may have released become part of what is removed. (Lost: only what was placed. Such a
-// member could still be bound after no record named its node, which another gang had got by then.)
+// the present proposal may have released become part of what is removed. (Rejected: only what was placed.
+// Such a member could still be bound after no record named its node, which another gang had got by then.)
 [[nodiscard]] model::GangRecord proposeEviction(const model::Job& job, const Author& author);
 
 // The record that the bound pod of a single-pod job represents before it is written: a Start on its node.

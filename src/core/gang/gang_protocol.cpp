@@ -80,7 +80,7 @@ std::optional<LostNode> findLostNode(const std::vector<Member>& members, const G
     const auto at = context.ledger->find(member.node);
     if (!at) return LostNode{fmt::format("node {} is gone", member.node), {member.node}};
     const model::Node& node = *context.ledger->nodes()[*at].node;
-    if (!node.ready || node.unschedulable || node.deleting) {
+    if (!node.takesPods()) {
       return LostNode{fmt::format("node {} is no longer schedulable", member.node), {member.node}};
     }
     if (pod->unschedulableMessage.empty()) continue;

@@ -145,8 +145,8 @@ std::string describeResize(const Resize& resize) {
 }
 
 std::chrono::seconds timeToLeave(const model::JobSpec& spec, const Settings& settings) {
-  const bool said = spec.checkpoint && spec.checkpoint->gracePeriod.count() > 0;
-  return std::min(said ? spec.checkpoint->gracePeriod : kDefaultLeave, settings.maxGrace);
+  const bool declared = spec.checkpoint && spec.checkpoint->gracePeriod.count() > 0;
+  return std::min(declared ? spec.checkpoint->gracePeriod : kDefaultLeave, settings.maxGrace);
 }
 
 GangRecord proposeGrow(const Job& job, std::vector<Assignment> add, const Author& author) {

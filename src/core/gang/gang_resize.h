@@ -45,8 +45,8 @@ struct Resize {
 //
 // Grow: as a Start of the joining members. It aborts, without harm, while not all are bound; also if the gang
 // has ended, failed or lost a member. Then the phase is Releasing: nothing aborts any more, because the
-// running members are notified. When all are notified: merge. (Lost: to notify them before, and to revert it.
-// A member that has read the new size may act on it at once.)
+// running members are notified. When all are notified: merge. (Rejected: to notify them before, and to revert
+// it. A member that has read the new size may act on it at once.)
 //
 // Shrink: never aborts. All are notified; a leaving member is deleted once it has ended, or its time is
 // over; when all are gone: merge. If the gang ends, fails or is stopped meanwhile: merge at once, and

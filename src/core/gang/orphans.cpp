@@ -16,7 +16,7 @@ namespace {
 // Lists members without a controller. Either a user removed the reference to the job, or a second owner made
 // the garbage collector keep the pod and remove only the reference to the deleted job. They would run on, and
 // no queue would be charged for them. Labels and name are the operator's, which never creates a pod without a
-// controller. (Lost: only members that a job's record names. A job can be deleted first.)
+// controller. (Rejected: only members that a job's record names. A job can be deleted first.)
 std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
   std::vector<DeletePod> disowned;
   for (const auto& pod : snapshot.pods) {

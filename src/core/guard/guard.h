@@ -34,9 +34,9 @@
 // Foreign pods and holds: between kube-scheduler's decision and the guard's watch there is a lag, in which
 // the view still offers used capacity. On nodes without reservations kube-scheduler's own count covers it. On
 // nodes with reserved capacity that count is not enough. So the guard offers a pod at most one of those, the
-// best by score, and holds it until the pod is seen bound or the hold expires. (Lost: holding every offered
-// node. One pod would keep others off a whole cluster. Also lost: offering only one node at all. It would
-// disable kube-scheduler's preferences and spreading.)
+// best by score, and holds it until the pod is seen bound or the hold expires. (Rejected: holding every
+// offered node. One pod would keep others off a whole cluster. Also rejected: offering only one node at all.
+// It would disable kube-scheduler's preferences and spreading.)
 namespace trainyard::core {
 
 // Why a node was refused. The set is closed: a metric has it as a label.

@@ -20,7 +20,7 @@ namespace trainyard::core {
 // A domain is keyed by its whole path: rack r1 of zone a and rack r1 of zone b are two racks. A node without
 // the label of a level belongs to an unnamed domain there. That domain holds exactly the nodes that share its
 // next tighter labelled domain, or the node alone. So missing labels never lump unrelated nodes together, and
-// racks stay racks on a cluster that labels neither zones nor blocks. (Lost: one unnamed domain for all
+// racks stay racks on a cluster that labels neither zones nor blocks. (Rejected: one unnamed domain for all
 // unlabelled nodes, which would call nodes "one rack" that are not.) An empty label value counts as missing.
 // The node level is keyed by the node's name, not by its hostname label, which may be missing or repeated.
 //

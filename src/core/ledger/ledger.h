@@ -5,12 +5,11 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/ledger/name_index.h"
+#include "core/ledger/node_holdings.h"
 #include "core/ledger/pod_groups.h"
 #include "model/snapshot.h"
 
@@ -43,99 +42,68 @@ class Ledger {
   // Makes the ledger equal to a new one of this snapshot; all takes are given back.
   void follow(const model::Snapshot& snapshot);
 
-  struct NodeCapacity {
-    const model::Node* node = nullptr;
-    model::Resources free;  // may be negative if the node is over-committed
-    // The GPUs in `free` and on the node: every placement reads them for thousands of nodes.
-    std::int64_t freeGpus = 0;
-    std::int64_t gpus = 0;
-
-    void add(const model::Resources& amount) {
-      free.add(amount);
-      freeGpus = free.gpus();
-    }
-    void subtract(const model::Resources& amount) {
-      free.subtract(amount);
-      freeGpus = free.gpus();
-    }
-  };
-
-  // One pod, or the assigned nodes without pods of one role, or the capacity that a plan of this cycle took.
-  struct Holding {
-    const model::Job* job = nullptr;  // nullptr: a pod of none of the snapshot's jobs
-    const model::Pod* pod = nullptr;  // nullptr: assigned nodes
-    const model::Resources& amount;
-  };
+  using NodeCapacity = NodeHoldings::NodeCapacity;
+  using Holding = NodeHoldings::Holding;
 
   // In the order of Snapshot::nodes: sorted by name.
-  [[nodiscard]] const std::vector<NodeCapacity>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<NodeCapacity>& nodes() const { return holdings_.nodes(); }
   // The pods with a TrainingJob as their owner.
   [[nodiscard]] const PodGroups& pods() const { return groups_; }
   // Changes whenever the free capacity or the holdings of any node may have changed.
-  [[nodiscard]] std::uint64_t version() const { return version_; }
+  [[nodiscard]] std::uint64_t version() const { return holdings_.version(); }
   // Changes whenever freeWithoutJobs() of any node may have changed.
-  [[nodiscard]] std::uint64_t versionWithoutJobs() const { return versionWithoutJobs_; }
-  // Changes with every take or giveBack since the last follow(); 0: none.
-  [[nodiscard]] std::uint64_t takes() const { return takes_; }
+  [[nodiscard]] std::uint64_t versionWithoutJobs() const { return holdings_.versionWithoutJobs(); }
+  // Changes with every take since the last follow(); 0: none.
+  [[nodiscard]] std::uint64_t takes() const { return holdings_.takes(); }
   // The snapshot's job of this uid; null if there is none.
   [[nodiscard]] std::shared_ptr<const model::Job> jobOf(const model::Uid& uid) const {
     const Owner* owner = findOwner(uid);
     return owner == nullptr ? nullptr : owner->job;
   }
   // Index into nodes(); nullopt for a node that does not exist.
-  [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const;
+  [[nodiscard]] std::optional<std::size_t> find(const model::NodeName& name) const {
+    return holdings_.find(name);
+  }
 
   // The free capacity of the node if no TrainingJob of the snapshot used anything.
-  [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const;
+  [[nodiscard]] model::Resources freeWithoutJobs(std::size_t node) const {
+    model::Resources into;
+    return freeWithoutJobs(node, into);
+  }
   // The same without a copy for most nodes: the node's capacity if no other pod uses it; else `into`.
-  [[nodiscard]] const model::Resources& freeWithoutJobs(std::size_t node, model::Resources& into) const;
+  [[nodiscard]] const model::Resources& freeWithoutJobs(std::size_t node, model::Resources& into) const {
+    return holdings_.freeWithoutJobs(node, into);
+  }
 
   // Returns true if a job other than `asking` has members or assignments both on this node and on others.
   // What take() took does not count.
-  [[nodiscard]] bool hostsSpreadGang(std::size_t node, const model::Job* asking) const;
+  [[nodiscard]] bool hostsSpreadGang(std::size_t node, const model::Job* asking) const {
+    return holdings_.hostsSpreadGang(node, asking);
+  }
 
-  // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in holdings().
-  void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr);
-  void giveBack(std::size_t node, const model::Resources& requests, int count,
-                const model::Job* by = nullptr);
-
-  // For WhatIf only: changes the free capacity and no holdings.
-  void raise(std::size_t node, const model::Resources& amount) { nodes_[node].add(amount); }
-  void lower(std::size_t node, const model::Resources& amount) { nodes_[node].subtract(amount); }
+  // Takes the capacity of `count` members, as a plan of this cycle does; `by` is the holder in
+  // forEachHolding().
+  void take(std::size_t node, const model::Resources& requests, int count, const model::Job* by = nullptr) {
+    holdings_.take(node, requests, count, by);
+  }
 
   // Calls visit(const Holding&) for everything that uses capacity of the node: pods by name, then assigned
   // nodes by job name, then what take() took.
   template <typename Visit>
   void forEachHolding(std::size_t node, Visit visit) const {
-    for (const Entry& entry : entries_[node]) visit(holdingOf(entry));
-    for (const auto& [where, entry] : taken_) {
-      if (where == node) visit(holdingOf(entry));
-    }
+    holdings_.forEachHolding(node, visit);
   }
 
  private:
-  using OwnerId = std::uint32_t;
-  static constexpr OwnerId kNoOwner = 0;
-
-  struct Entry {
-    OwnerId owner = kNoOwner;
-    const model::Job* job = nullptr;
-    const model::Pod* pod = nullptr;
-    model::Resources assigned = {};  // without a pod
-  };
+  friend class WhatIf;  // changes the free capacity for a moment
+  class Counter;
   // Everything that names one TrainingJob: the job itself, its pods, its assigned nodes.
   struct Owner {
-    OwnerId id = kNoOwner;
+    NodeHoldings::OwnerId id = NodeHoldings::kNoOwner;
     std::shared_ptr<const model::Job> job = nullptr;
     std::vector<std::uint32_t> nodes = {};  // nodes with entries of this owner
   };
-  class Counter;
 
-  [[nodiscard]] static Holding holdingOf(const Entry& entry) {
-    return {entry.job, entry.pod, entry.pod != nullptr ? entry.pod->shape.requests : entry.assigned};
-  }
-
-  void followNodes(const model::SharedList<model::Node>& nodes);
   [[nodiscard]] std::vector<model::Uid> followJobs(const model::SharedList<model::Job>& jobs);
   void replaceJob(const std::shared_ptr<const model::Job>& before,
                   const std::shared_ptr<const model::Job>& after);
@@ -143,31 +111,16 @@ class Ledger {
   void countOwner(const model::Uid& uid);
   void countForeignPod(const model::Pod& pod);
   void forgetForeignPod(const model::Pod& pod);
-  void add(std::size_t node, Entry entry);
-  void markChanged(std::size_t node);
-  void addUpChanged();
-  enum class WhichEntries { kAll, kOfNoJob };
-  static void subtractAll(std::span<const Entry> entries, WhichEntries which, model::Resources& from);
-  [[nodiscard]] const model::Pod* findPod(const model::ObjectKey& key) const;
   [[nodiscard]] const Owner* findOwner(const model::Uid& uid) const;
 
-  model::SharedList<model::Node> nodeList_;
   model::SharedList<model::Pod> podList_;
   model::SharedList<model::Job> jobList_;
   PodGroups groups_;
-
-  std::vector<NodeCapacity> nodes_;
-  NameIndex byName_{0};
-  std::vector<std::vector<Entry>> entries_;  // by node: pods by name, then assigned nodes by job name
+  NodeHoldings holdings_;
   std::unordered_map<model::Uid, Owner> owners_;
-  std::set<model::Uid>
-      preemptors_;  // jobs with proposals that wait for victims: other jobs' pods affect them
-  OwnerId lastOwner_ = kNoOwner;
-  std::uint64_t version_ = 0;
-  std::uint64_t versionWithoutJobs_ = 0;
-  std::vector<std::uint32_t> changed_;  // nodes to sum up again, with duplicates
-  std::vector<std::pair<std::size_t, Entry>> taken_;
-  std::uint64_t takes_ = 0;
+  // Jobs with proposals that wait for victims: other jobs' pods affect them.
+  std::set<model::Uid> preemptors_;
+  NodeHoldings::OwnerId lastOwner_ = NodeHoldings::kNoOwner;
 };
 
 }  // namespace trainyard::core

@@ -79,10 +79,7 @@ void spend(Resources& wanted, Resources& credit) {
     want -= covered;
     have -= covered;
   };
-  move(wanted.cpu.value, credit.cpu.value);
-  move(wanted.memory.value, credit.memory.value);
-  move(wanted.ephemeralStorage.value, credit.ephemeralStorage.value);
-  move(wanted.pods, credit.pods);
+  model::forEachNative([&](const auto& native) { move(native.in(wanted), native.in(credit)); });
   const auto extended = wanted.extendedAll();
   for (const auto& [name, amount] : extended) {
     std::int64_t want = amount;
@@ -175,7 +172,7 @@ void Ledger::Counter::creditReplaced(const Proposal& proposal, Credits& credits)
 
 void Ledger::Counter::creditVictims(const Proposal& proposal, Credits& credits) const {
   for (const model::Victim& victim : proposal.victims) {
-    const Pod* pod = ledger_.findPod(victim.pod);
+    const Pod* pod = ledger_.podList_.find(victim.pod);
     if (pod == nullptr || pod->uid != victim.uid) continue;
     std::optional<std::size_t> node;
     if (pod->controllerKind == model::names::kTrainingJobKind) {
@@ -215,9 +212,9 @@ bool Ledger::Counter::isFilled(const Identity& identity, std::size_t node) const
   return false;
 }
 
-void Ledger::Counter::add(std::size_t node, Entry entry) {
+void Ledger::Counter::add(std::size_t node, NodeHoldings::Entry entry) {
   owner_.nodes.push_back(static_cast<std::uint32_t>(node));
-  ledger_.add(node, std::move(entry));
+  ledger_.holdings_.add(node, std::move(entry));
 }
 
 }  // namespace trainyard::core

@@ -42,7 +42,7 @@ class Ledger::Counter {
   void hold(const model::Job& job, const model::Assignment& assignment, std::int64_t epoch, Credits& credits);
   template <typename Identity>
   [[nodiscard]] bool isFilled(const Identity& identity, std::size_t node) const;
-  void add(std::size_t node, Entry entry);
+  void add(std::size_t node, NodeHoldings::Entry entry);
 
   Ledger& ledger_;
   Owner& owner_;

@@ -38,8 +38,13 @@ class PodIndex {
       const model::Pod* pod = found == byName_.end() ? nullptr : found->second;
       const bool matches = pod != nullptr && isMemberOf(*pod, job_, epoch);
       const MemberEnd end = matches ? endOf(*pod, role) : MemberEnd::kNone;
-      members.push_back({assignment.role, index, assignment.node, matches ? pod : nullptr, epoch,
-                         end == MemberEnd::kSucceeded, end == MemberEnd::kFailed});
+      members.push_back({.role = assignment.role,
+                         .index = index,
+                         .node = assignment.node,
+                         .pod = matches ? pod : nullptr,
+                         .epoch = epoch,
+                         .succeeded = end == MemberEnd::kSucceeded,
+                         .failed = end == MemberEnd::kFailed});
     }
   }
 

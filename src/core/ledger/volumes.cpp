@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "model/one_per_node.h"
 
 namespace trainyard::core {

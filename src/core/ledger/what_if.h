@@ -24,20 +24,20 @@ class WhatIf {
   explicit WhatIf(Ledger& ledger) : ledger_(ledger) {}
   ~WhatIf() {
     for (const auto* amounts : released_) {
-      for (const auto& [node, amount] : *amounts) ledger_.lower(node, amount);
+      for (const auto& [node, amount] : *amounts) ledger_.holdings_.lower(node, amount);
     }
-    for (const auto& [node, amount] : taken_) ledger_.raise(node, amount);
+    for (const auto& [node, amount] : taken_) ledger_.holdings_.raise(node, amount);
   }
   WhatIf(const WhatIf&) = delete;
   WhatIf& operator=(const WhatIf&) = delete;
 
   // `amounts` must outlive this.
   void release(const NodeAmounts& amounts) {
-    for (const auto& [node, amount] : amounts) ledger_.raise(node, amount);
+    for (const auto& [node, amount] : amounts) ledger_.holdings_.raise(node, amount);
     released_.push_back(&amounts);
   }
   void take(const NodeAmounts& amounts) {
-    for (const auto& [node, amount] : amounts) ledger_.lower(node, amount);
+    for (const auto& [node, amount] : amounts) ledger_.holdings_.lower(node, amount);
     taken_.insert(taken_.end(), amounts.begin(), amounts.end());
   }
 

@@ -163,7 +163,11 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const B
   for (std::size_t i = 0; i < book.rules().size(); ++i) {
     const FailureRule& rule = book.rules()[i];
     if (!rule.log.empty() || !conditions.hold(i, rule)) continue;
-    candidates.push_back({static_cast<int>(i), false, rule.weight, 0, conditions.text(i, rule)});
+    candidates.push_back({.rule = static_cast<int>(i),
+                          .fromLog = false,
+                          .weight = rule.weight,
+                          .line = 0,
+                          .text = conditions.text(i, rule)});
   }
   const std::vector<MarkedLine> lines = markLines(member, book);
   for (std::size_t at = 0; at < lines.size(); ++at) {
@@ -179,7 +183,8 @@ std::vector<Candidate> candidatesOf(const model::MemberEvidence& member, const B
       if (named && general(rule)) continue;
       if (!conditions.hold(static_cast<std::size_t>(number), rule)) continue;
       const int weight = rule.weight - std::min(line.laterLines, kMaxForAge);
-      candidates.push_back({number, true, weight, at, line.text});
+      candidates.push_back(
+          {.rule = number, .fromLog = true, .weight = weight, .line = at, .text = line.text});
     }
   }
   return candidates;

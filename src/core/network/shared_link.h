@@ -24,8 +24,8 @@ enum class LinkOrder { kShared, kStrict, kRotated };
 // A fluid model: bursts drain at their part of the link, events are the ends of bursts and gaps. Assumes that
 // the link is the bottleneck of the jobs. Gaps vary by up to a tenth, by a fixed sequence: without that, a
 // job would meet its gap in another's traffic always or never, while in reality it misses it sometimes. The
-// work is bounded: at most 6,000 events for each order tried. (Lost: a formula. No formula covers a job that
-// just misses its gap.)
+// work is bounded: at most 6,000 events for each order tried. (Rejected: a formula. No formula covers a job
+// that just misses its gap.)
 [[nodiscard]] std::vector<int> linkSpeeds(const std::vector<BurstProfile>& jobs, std::int64_t bytesPerSecond,
                                           LinkOrder order);
 

@@ -33,14 +33,14 @@ double orderings::seconds(std::chrono::microseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-bool Rank::before(const Rank& other) const {
+bool QueuePosition::before(const QueuePosition& other) const {
   if (priority != other.priority) return priority > other.priority;
   if (expected != other.expected) return expected < other.expected;
   if (running != other.running) return running;
   return std::tie(submitted, *key) < std::tie(other.submitted, *other.key);
 }
 
-Rank rankOf(const OrderView& job, const OrderSettings& settings) {
+QueuePosition queuePositionOf(const OrderView& job, const OrderSettings& settings) {
   const auto& traits = model::traitsOf(settings.ordering);
   orderings::Measure measured = measure(job, settings);
   if (job.isUnbounded && (traits.byEstimate || traits.learns))
@@ -54,7 +54,7 @@ Rank rankOf(const OrderView& job, const OrderSettings& settings) {
           .key = job.key};
 }
 
-bool worthPreempting(const Rank& waiting, const Rank& running) {
+bool worthPreempting(const QueuePosition& waiting, const QueuePosition& running) {
   const double apart = waiting.learnt || running.learnt ? kLearntFactor : 1;
   return waiting.expected * apart + running.preemptionCost < running.expected;
 }

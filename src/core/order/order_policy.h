@@ -45,7 +45,7 @@ struct OrderSettings {
 };
 
 // The position of a job in its queue; smaller is served first.
-struct Rank {
+struct QueuePosition {
   int priority = 0;
   // The expected remaining work, in the ordering's own measure: less is served first.
   double expected = 0;
@@ -55,7 +55,7 @@ struct Rank {
   base::WallTime submitted{};
   const model::ObjectKey* key = nullptr;
 
-  [[nodiscard]] bool before(const Rank& other) const;
+  [[nodiscard]] bool before(const QueuePosition& other) const;
 };
 
 // Assumes: GPUs are the scarce resource, and users feel the mean time from submission to end.
@@ -64,14 +64,14 @@ struct Rank {
 // before pending ones, because they cost no preemption; then by submission, namespace and name. Orderings by
 // stated or learnt run times serve an unbounded job last. Each ordering defines expected work in its own file
 // (core/order/orderings/).
-[[nodiscard]] Rank rankOf(const OrderView& job, const OrderSettings& settings);
+[[nodiscard]] QueuePosition queuePositionOf(const OrderView& job, const OrderSettings& settings);
 
 // Returns true if it is worth preempting `running` for `waiting`, of the same priority: `waiting` is expected
 // to take less even with the cost of the stop. (For two jobs on the same GPUs, the shorter one first gives a
 // smaller sum of end times: the exchange argument of Smith, 1956, with a set-up time for the job that
 // continues later.) Learnt values are accurate only to a factor of three, so two of them must differ by more.
-// (Lost: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
+// (Rejected: no factor; `trainyard replay` of Muri's traces ended 4% and 6% later, with two to four times the
 // stops.) Never between equals, and never under kFifo.
-[[nodiscard]] bool worthPreempting(const Rank& waiting, const Rank& running);
+[[nodiscard]] bool worthPreempting(const QueuePosition& waiting, const QueuePosition& running);
 
 }  // namespace trainyard::core

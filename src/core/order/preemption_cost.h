@@ -14,8 +14,8 @@ namespace trainyard::core {
 // Assumes: a job that writes a checkpoint on demand loses only its restart. A job with periodic checkpoints
 // counts the period from its start, and loses the work since the last one, or since a later one that it
 // reports. A job without declared checkpoints restarts from nothing: it loses all work since its start, and
-// its restart takes kRestart. (Lost: the cost of checkpoints written on demand. No job reports it, and it is
-// seconds.)
+// its restart takes kRestart. (Rejected: the cost of checkpoints written on demand. No job reports it, and it
+// is seconds.)
 inline constexpr std::chrono::seconds kRestart{60};
 
 // Returns true if the job declares checkpoints from which it resumes: only then may an ordering preempt

@@ -3,7 +3,7 @@
 namespace trainyard::core {
 namespace {
 
-bool goes(const model::Job& job) {
+bool isLeaving(const model::Job& job) {
   const auto& proposal = job.status.gang.proposal;
   return job.deleting || job.finished() || job.spec.run.suspend ||
          (proposal && (proposal->phase == model::ProposalPhase::kAborting ||
@@ -21,8 +21,8 @@ std::optional<base::WallTime> timeOf(base::WallTime (*since)(const model::Job&, 
 
 RunFacts runFactsOf(const model::Job& job) {
   return {.placed = job.status.gang.placed.has_value(),
-          .leaving = goes(job),
-          .fresh = job.spec.checkpoint && job.status.preemptions.count > 0,
+          .leaving = isLeaving(job),
+          .resumed = job.spec.checkpoint && job.status.preemptions.count > 0,
           .placedSince = timeOf(&placedSince, job),
           .startedSince = timeOf(&startedSince, job),
           .estimate = job.spec.estimatedDuration,

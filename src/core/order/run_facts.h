@@ -15,7 +15,7 @@ struct RunFacts {
   bool placed = false;   // false: its placement is still under way
   bool leaving = false;  // it is deleted, suspended, preempted or abandoned, or has ended
   // Preempted and resumed from a checkpoint: the estimate covers what is left, not the time since placement.
-  bool fresh = false;
+  bool resumed = false;
   std::optional<base::WallTime> placedSince = std::nullopt;   // placedSince(); absent: now
   std::optional<base::WallTime> startedSince = std::nullopt;  // startedSince(); absent: now
   std::optional<std::chrono::seconds> estimate = std::nullopt;

@@ -54,16 +54,11 @@ std::pair<RunTimeModel::Kind, const RunTimeModel::Past*> RunTimeModel::selectKin
   return {question.kinds[1], pastOf(job, question.kinds[1], 1)};
 }
 
-double RunTimeModel::rate(const model::Job& job) {
-  const Question question = questionOf(job);
-  if (!job.status.gang.placed) return rate(question, job);
-  const auto [kind, past] = selectKind(question, job);
-  return gittinsIndex(others(kind, past, question.submitted, job), static_cast<double>(question.ran));
-}
-
 double RunTimeModel::rate(const Question& question, const model::Job& job) {
   live_.follow(snapshot_.jobs);
   const auto [kind, past] = selectKind(question, job);
+  if (job.status.gang.placed)
+    return gittinsIndex(others(kind, past, question.submitted, job), static_cast<double>(question.ran));
   const auto [cached, isNew] =
       waiting_.try_emplace(Together{kind, question.submitted.time_since_epoch().count(), question.ran}, 0);
   if (isNew)

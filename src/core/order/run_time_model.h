@@ -24,17 +24,15 @@ class RunTimeModel {
   // Does no work until the first query, which updates `live` to the snapshot. Both outlive this.
   RunTimeModel(const model::Snapshot& snapshot, LiveRuns& live) : snapshot_(snapshot), live_(live) {}
 
-  // Returns the chance of ending per second of running, as gittinsIndex(). Jobs of a kind submitted in the
-  // same ten minutes count as submitted together, so that thousands of them share one result.
-  [[nodiscard]] double rate(const model::Job& job);
-  // The key of a pending job's rate; it stays valid until the job changes.
+  // The key of a job's rate; that of a pending job stays valid until the job changes.
   struct Question {
     std::array<LiveRuns::Kind, 2> kinds{};  // the narrower first
     base::WallTime submitted{};             // rounded
     std::int64_t ran = 0;                   // seconds
   };
   [[nodiscard]] Question questionOf(const model::Job& job);
-  // The rate of a pending job by its Question.
+  // Returns the job's chance of ending per second of running, as gittinsIndex(). Jobs of a kind submitted in
+  // the same ten minutes count as submitted together, so that thousands of pending ones share one result.
   [[nodiscard]] double rate(const Question& question, const model::Job& job);
   // model::gangGpus of the job.
   [[nodiscard]] std::int64_t gpusOf(const model::Job& job);

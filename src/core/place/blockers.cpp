@@ -1,20 +1,11 @@
 #include "core/place/blockers.h"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 namespace trainyard::core {
 namespace {
-
-std::int64_t amountByName(const model::Resources& amount, std::string_view resource) {
-  if (resource == "cpu") return amount.cpu.value;
-  if (resource == "memory") return amount.memory.value;
-  if (resource == "ephemeral-storage") return amount.ephemeralStorage.value;
-  if (resource == "pods") return amount.pods;
-  return amount.extended(resource);
-}
 
 struct Share {
   std::int64_t amount = 0;
@@ -39,7 +30,7 @@ Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string
   Blockers blockers;
   for (const std::uint32_t node : nodes) {
     ledger.forEachHolding(node, [&](const Ledger::Holding& holding) {
-      const std::int64_t amount = amountByName(holding.amount, scarce);
+      const std::int64_t amount = holding.amount.amount(scarce);
       if (amount <= 0) return;
       if (holding.job != nullptr) {
         if (holding.job->key != asking) shares[holding.job].add(amount, holding.amount.gpus(), node);
@@ -60,7 +51,8 @@ Blockers findBlockers(const std::vector<std::uint32_t>& nodes, const std::string
                     });
   for (std::size_t i = 0; i < named; ++i) {
     const auto& [job, share] = jobs[i];
-    blockers.jobs.push_back({job->key, job->uid, share.amount, share.gpus, share.nodes});
+    blockers.jobs.push_back(
+        {.key = job->key, .uid = job->uid, .amount = share.amount, .gpus = share.gpus, .nodes = share.nodes});
   }
   blockers.moreJobs = static_cast<std::int64_t>(jobs.size() - named);
   return blockers;

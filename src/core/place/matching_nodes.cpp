@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/node_refusals.h"
 
 namespace trainyard::core {

@@ -1,6 +1,6 @@
 #include "core/place/node_refusals.h"
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/place.h"
 #include "core/place/shape_key.h"
 #include "core/place/work_budget.h"

@@ -28,7 +28,7 @@ bool hasPlaces(const Kind& kind, const Range& range) {
 
 // Domains of one level where every kind fits by itself, the best first. For a
 // single kind, for which this suffices, only the best.
-std::vector<DomainCandidate> wholeGangCandidates(const PlaceProblem& problem, PlaceRank& rank,
+std::vector<DomainCandidate> wholeGangCandidates(const PlaceProblem& problem, NodePreference& preference,
                                                  std::size_t level) {
   std::vector<DomainCandidate> candidates;
   for (const Range& range : problem.domains().levels()[level].domains) {
@@ -36,7 +36,7 @@ std::vector<DomainCandidate> wholeGangCandidates(const PlaceProblem& problem, Pl
                                     [&](const Kind& kind) { return hasPlaces(kind, range); });
     if (!enough) continue;
     DomainCandidate candidate{range, 0, {}, 0};
-    if (level == problem.domains().nodeLevel()) candidate.growth = rank.growthByAll(range.begin);
+    if (level == problem.domains().nodeLevel()) candidate.growth = preference.growthByAll(range.begin);
     for (std::uint32_t position = range.begin; position < range.end; ++position) {
       candidate.busyness += problem.busyness(position);
     }
@@ -67,7 +67,7 @@ bool Packer::holdsAtLevel(std::size_t level) {
 }
 
 std::optional<PackedDomain> Packer::packAtLevel(std::size_t level) {
-  for (const DomainCandidate& candidate : wholeGangCandidates(*problem_, rank_, level)) {
+  for (const DomainCandidate& candidate : wholeGangCandidates(*problem_, preference_, level)) {
     if (auto packing = pack(level, candidate.range))
       return PackedDomain{candidate.range, std::move(*packing)};
   }
@@ -130,7 +130,7 @@ std::optional<Packing> Packer::packInOrder(std::size_t level, Range range,
       for (std::int64_t& places : fits) places = places < shape->members ? 0 : shape->members;
     }
     if (sum(fits) < kind.count) return std::nullopt;
-    TightSpread spread(*problem_, rank_, kind, range, std::move(fits));
+    TightSpread spread(*problem_, preference_, kind, range, std::move(fits));
     spread.spread(level, range, kind.count);
     packing[index] = spread.result();
     for (std::size_t offset = 0; offset < packing[index].size(); ++offset) {

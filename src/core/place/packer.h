@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/ledger/domains.h"
+#include "core/place/node_preference.h"
 #include "core/place/problem.h"
-#include "core/place/rank.h"
 #include "core/place/shape_cost.h"
 
 namespace trainyard::core {
@@ -32,7 +32,7 @@ struct PackedDomain {
 //    when anything changes. On random small clusters steps 1 to 3 find all but 0.3 % of the solutions.
 class Packer {
  public:
-  explicit Packer(const PlaceProblem& problem) : problem_(&problem), rank_(problem) {}
+  explicit Packer(const PlaceProblem& problem) : problem_(&problem), preference_(problem) {}
 
   // Packs the whole gang into the domain; empty if it does not fit.
   [[nodiscard]] std::optional<Packing> pack(std::size_t level, Domains::Range range);
@@ -61,7 +61,7 @@ class Packer {
   [[nodiscard]] bool totalDemandFits(Domains::Range range) const;
 
   const PlaceProblem* problem_;
-  PlaceRank rank_;
+  NodePreference preference_;
   std::int64_t exactBudget_ = 2'000'000;
 };
 

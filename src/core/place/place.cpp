@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/packer.h"
 #include "core/place/placement_failure.h"
 #include "core/place/problem.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/able_domain.h"
 #include "core/place/capacity_words.h"
 #include "core/place/matching_nodes.h"
@@ -49,10 +49,7 @@ class Explanation {
 
   PlacementFailure explain() {
     if (const auto kind = open_.kindWithoutMatch()) return noMatch(*kind);
-    if (!Packer(empty_).packAtLevel(bound_)) {
-      widest_ = bound_;
-      return tooLarge();
-    }
+    if (!Packer(empty_).packAtLevel(bound_)) return tooLarge();
     return waiting();
   }
 
@@ -81,48 +78,48 @@ class Explanation {
   }
 
   PlacementFailure tooLarge() const {
-    const DomainCapacity best = domainWithMostCapacity(empty_, widest_);
+    const DomainCapacity best = domainWithMostCapacity(empty_, bound_);
     PlacementFailure failure;
     failure.reason = PendingReason::kTooLarge;
-    failure.message = failure.needs = words_.needs(empty_, best.range, widest_);
-    failure.shortfall = words_.shortfall(empty_, best, widest_);
+    failure.message = failure.needs = words_.needs(empty_, best.range, bound_);
+    failure.shortfall = words_.shortfall(empty_, best, bound_);
     if (const auto hopeless = kindWithoutAnyNode(empty_)) {
       failure.message += fmt::format("; the largest matching node {}", words_.bestNode(empty_, *hopeless));
       return failure;
     }
-    if (widest_ == 0) {
+    if (bound_ == 0) {
       failure.message += fmt::format("; the cluster {} even when empty", words_.has(best));
     } else {
-      failure.message += fmt::format("; the largest {}, {}, {} even when empty", level().name, pathOf(best),
-                                     words_.has(best));
+      failure.message += fmt::format("; the largest {}, {}, {} even when empty", levelAt(bound_).name,
+                                     pathOf(bound_, best), words_.has(best));
     }
-    if (widest_ != 0 && level().labelled == 0)
-      failure.message += fmt::format("; no node has the label {}", level().labelKey);
+    if (bound_ != 0 && levelAt(bound_).labelled == 0)
+      failure.message += fmt::format("; no node has the label {}", levelAt(bound_).labelKey);
     return failure;
   }
 
   PlacementFailure waiting() {
     const bool enoughInAll = widest_ != 0 && Packer(now_).packAtLevel(0).has_value();
-    const bool rightLevel = holdsWhenEmpty();
-    const DomainCapacity best = rightLevel ? *able_ : domainWithMostCapacity(empty_, widest_);
+    const auto& [level, best, waitsOnlyForPermission] = domainToWaitFor();
     PlacementFailure failure;
     failure.reason = enoughInAll ? PendingReason::kWaitingForTopology : PendingReason::kWaitingForCapacity;
-    failure.message = failure.needs = words_.needs(now_, best.range, widest_);
-    failure.shortfall = words_.shortfall(rightLevel ? now_ : empty_, best, widest_);
-    if (!rightLevel) {
+    failure.message = failure.needs = words_.needs(now_, best.range, level);
+    failure.shortfall = words_.shortfall(waitsOnlyForPermission ? empty_ : now_, best, level);
+    if (waitsOnlyForPermission) {
       failure.message += fmt::format("; no {} can hold that: the largest, {}, {} even when empty",
-                                     level().name, pathOf(best), words_.has(best));
+                                     levelAt(level).name, pathOf(level, best), words_.has(best));
     } else if (const auto nowhere = kindWithoutAnyNode(now_)) {
       failure.message += "; " + words_.nothingFree(*nowhere);
-    } else if (widest_ == 0) {
+    } else if (level == 0) {
       failure.message += fmt::format("; the cluster {}", words_.has(best));
     } else {
-      failure.message += fmt::format("; best {} {} {}", level().name, pathOf(best), words_.has(best));
+      failure.message +=
+          fmt::format("; best {} {} {}", levelAt(level).name, pathOf(level, best), words_.has(best));
     }
     if (enoughInAll) failure.message += fmt::format(", the whole cluster {}", words_.hasInAll());
     failure.message += closedNodes();
     failure.scarce = failure.shortfall->resource;
-    if (rightLevel) failure.contested = contestedNodes(best);
+    if (!waitsOnlyForPermission) failure.contested = contestedNodes(best);
     return failure;
   }
 
@@ -142,31 +139,32 @@ class Explanation {
     return nodes;
   }
 
-  // Finds in able_ the best domain of those that could hold the gang if they were empty. If the permitted
-  // level has none, the message names the next wider level that has one, because the gang will wait for that.
-  // Returns false if the gang fits there already, and only waits for permission.
-  bool holdsWhenEmpty() {
-    const std::size_t allowed = widest_;
-    for (;; --widest_) {
-      able_ = bestAble(now_, empty_, widest_, open_.openNow());
-      if (able_) break;
-      if (widest_ <= bound_) {
-        // Only the exact search finds one; it is too slow for every domain.
-        able_ = domainWithMostCapacity(now_, widest_);
-        return true;
+  struct AwaitedDomain {
+    std::size_t level = 0;
+    DomainCapacity domain;
+    bool waitsOnlyForPermission = false;  // the gang fits at a wider level already
+  };
+
+  // Returns the best domain of those that could hold the gang if they were empty. If the permitted level has
+  // none, that is a domain of the next wider level that has one, because the gang will wait for that. If the
+  // gang fits there already, it is the largest domain of the permitted level.
+  AwaitedDomain domainToWaitFor() const {
+    for (std::size_t level = widest_;; --level) {
+      if (auto able = bestAble(now_, empty_, level, open_.openNow())) {
+        if (level == widest_ || !Packer(now_).packAtLevel(level)) return {level, std::move(*able), false};
+        return {widest_, domainWithMostCapacity(empty_, widest_), true};
       }
+      // Only the exact search finds one; it is too slow for every domain.
+      if (level <= bound_) return {level, domainWithMostCapacity(now_, level), false};
     }
-    if (widest_ == allowed || !Packer(now_).packAtLevel(widest_)) return true;
-    widest_ = allowed;
-    return false;
   }
 
   std::size_t nodeCount() const { return now_.domains().nodeCount(); }
 
-  const Domains::Level& level() const { return now_.domains().levels()[widest_]; }
+  const Domains::Level& levelAt(std::size_t level) const { return now_.domains().levels()[level]; }
 
-  std::string pathOf(const DomainCapacity& best) const {
-    return now_.domains().path(widest_, best.range.begin);
+  std::string pathOf(std::size_t level, const DomainCapacity& best) const {
+    return now_.domains().path(level, best.range.begin);
   }
 
   // The closed nodes that would help if they were reopened.
@@ -193,9 +191,8 @@ class Explanation {
   PlaceProblem empty_;
   MatchingNodes open_;
   CapacityWords words_;
-  std::size_t widest_;  // the level that the message names
-  std::size_t bound_;
-  std::optional<DomainCapacity> able_;  // holdsWhenEmpty()
+  const std::size_t widest_;  // the widest level that is permitted now
+  const std::size_t bound_;   // and ever
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "core/place/problem.h"
 
 #include <algorithm>
+#include <tuple>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/place/node_refusals.h"
 #include "model/gpu_resources.h"
 #include "model/names.h"
@@ -14,11 +15,11 @@ namespace {
 
 using model::Resources;
 
+static_assert(std::get<PlaceProblem::kCpu>(model::kNativeResources).name == "cpu");
+static_assert(std::get<PlaceProblem::kMemory>(model::kNativeResources).name == "memory");
+
 void readFixed(const Resources& amount, std::int64_t* out) {
-  out[PlaceProblem::kCpu] = amount.cpu.value;
-  out[PlaceProblem::kMemory] = amount.memory.value;
-  out[PlaceProblem::kStorage] = amount.ephemeralStorage.value;
-  out[PlaceProblem::kPods] = amount.pods;
+  model::forEachNative([&](const auto& native) { *out++ = native.in(amount); });
 }
 
 void readAmounts(const Resources& amount, const std::vector<std::string>& dimensions, std::int64_t* out) {
@@ -109,7 +110,7 @@ void PlaceProblem::groupKinds() {
   std::stable_sort(kinds_.begin(), kinds_.end(),
                    [](const Kind& a, const Kind& b) { return harder(a.shape->requests, b.shape->requests); });
 
-  dimensions_ = {"cpu", "memory", "ephemeral-storage", "pods"};
+  model::forEachNative([&](const auto& native) { dimensions_.emplace_back(native.name); });
   for (const Kind& kind : kinds_) {
     for (const auto& [name, amount] : kind.shape->requests.extendedAll()) dimensions_.push_back(name);
   }
@@ -140,7 +141,8 @@ void PlaceProblem::readCapacity(Capacity capacity) {
                               : &amount == &all           ? entry.gpus
                                                           : amount.gpus();
     reader.read(amount, gpus, capacity_.data() + position * dimensions_.size());
-    // No gang can use capacity on a closed node: it does not make its rack emptier.
+    // No gang can use capacity on a closed node: it does not make its rack emptier. (Not takesPods(): a node
+    // that is being deleted counts as before the deletion, until it is gone.)
     if (!entry.node->ready || entry.node->unschedulable) continue;
     const std::int64_t freeGpus = std::max<std::int64_t>(0, gpus);
     busyness_[position].freeGpus = freeGpus;

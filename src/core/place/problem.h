@@ -20,8 +20,9 @@ class PlaceProblem {
     kWithoutJobs,  // as if no TrainingJob held anything, on nodes that are open now; avoids none
   };
 
-  // The first dimensions; the extended resources that the gang requests follow, by name.
-  enum Dimension : std::size_t { kCpu, kMemory, kStorage, kPods, kFixedDimensions };
+  // The native resources are the first dimensions; the extended ones that the gang requests follow, by name.
+  static constexpr std::size_t kFixedDimensions = model::kNativeResourceCount;
+  enum Dimension : std::size_t { kCpu, kMemory };
 
   PlaceProblem(const PlaceRequest& request, const Ledger& ledger, const Domains& domains, Capacity capacity);
 

@@ -32,7 +32,7 @@ namespace trainyard::core {
 //    the estimate, because a wider placement would cost less than that wait, and at most `cap`. No
 //    other job ends in less than kMinHoldOut: such a job does not wait either. Levels that have the
 //    same domains count as one, at the time of the first.
-//    (Lost: `base` for these jobs, too. A stated wish pays for it; without one, a minute at each of four
+//    (Rejected: `base` for these jobs, too. A stated wish pays for it; without one, a minute at each of four
 //    levels holds back gangs that run for seconds.)
 
 // ResNet-50 on two servers instead of one: 98.0 of 114.8 images a second ("Analysis of Large-Scale

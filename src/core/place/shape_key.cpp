@@ -21,10 +21,7 @@ class KeyWriter {
   }
 
   void requests(const model::Resources& amount) {
-    number(amount.cpu.value);
-    number(amount.memory.value);
-    number(amount.ephemeralStorage.value);
-    number(amount.pods);
+    model::forEachNative([&](const auto& native) { number(native.in(amount)); });
     number(static_cast<std::int64_t>(amount.extendedAll().size()));
     for (const auto& [name, value] : amount.extendedAll()) {
       text(name);

@@ -13,7 +13,7 @@ void TightSpread::spread(std::size_t level, Domains::Range range, std::int64_t c
     std::erase_if(candidates, [&](const DomainCandidate& each) { return each.fits < count; });
     const bool nodes = inner == nodeLevel;
     for (DomainCandidate& each : candidates) {
-      if (nodes) each.growth = rank_.growth(kind_, count, each.range.begin);
+      if (nodes) each.growth = preference_.growth(kind_, count, each.range.begin);
     }
     // min_element keeps the first of equals, in path order.
     const auto best =
@@ -48,11 +48,11 @@ void TightSpread::fillLargest(std::size_t level, Domains::Range range, std::int6
 
 // Whether, of two nodes, only the second hosts another gang that needs the network.
 bool TightSpread::lonelier(const DomainCandidate& a, const DomainCandidate& b) {
-  return !rank_.sharesNetwork(a.range.begin) && rank_.sharesNetwork(b.range.begin);
+  return !preference_.sharesNetwork(a.range.begin) && preference_.sharesNetwork(b.range.begin);
 }
 
 // Whether another job's parameter servers on this node would share its uplink with this job's.
-bool TightSpread::crowded(const DomainCandidate& node) { return rank_.hostsServers(node.range.begin); }
+bool TightSpread::crowded(const DomainCandidate& node) { return preference_.hostsServers(node.range.begin); }
 
 std::vector<DomainCandidate> TightSpread::candidatesOf(std::size_t level, Domains::Range range) const {
   const auto first = fits_.begin() + (range.begin - whole_.begin);

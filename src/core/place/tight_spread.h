@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/place/domain_candidate.h"
+#include "core/place/node_preference.h"
 #include "core/place/problem.h"
-#include "core/place/rank.h"
 
 namespace trainyard::core {
 
@@ -16,10 +16,10 @@ namespace trainyard::core {
 class TightSpread {
  public:
   // `fits`: how many members each node of the range holds, by position.
-  TightSpread(const PlaceProblem& problem, PlaceRank& rank, const PlaceProblem::Kind& kind,
+  TightSpread(const PlaceProblem& problem, NodePreference& preference, const PlaceProblem::Kind& kind,
               Domains::Range range, std::vector<std::int64_t> fits)
       : problem_(problem),
-        rank_(rank),
+        preference_(preference),
         kind_(kind),
         whole_(range),
         fits_(std::move(fits)),
@@ -37,7 +37,7 @@ class TightSpread {
   void take(std::uint32_t position, std::int64_t count);
 
   const PlaceProblem& problem_;
-  PlaceRank& rank_;
+  NodePreference& preference_;
   const PlaceProblem::Kind& kind_;
   Domains::Range whole_;
   std::vector<std::int64_t> fits_;

@@ -8,7 +8,7 @@
 namespace trainyard::core {
 
 // How much a cycle may look at before it stops searching. The bound is on work, counted in nodes,
-// so that every machine stops at the same place. (Lost: time. A slow machine then plans
+// so that every machine stops at the same place. (Rejected: time. A slow machine then plans
 // differently from a fast one, and no run can be repeated.)
 class WorkBudget {
  public:

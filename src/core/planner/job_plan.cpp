@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/saturating.h"
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/planner/hardware.h"
 #include "core/queues/holdings.h"
 #include "model/message_text.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <map>
 
-#include "core/planner/fit.h"
+#include "core/planner/coefficient_fit.h"
 #include "core/planner/hardware.h"
 #include "core/planner/job_plan.h"
 

@@ -33,11 +33,6 @@ struct PlannedShape {
   int workers = 0;
   int servers = 0;
   int nodes = 0;
-
-  // Worker seconds per sample: the cost of the shape, if all workers cost the same.
-  [[nodiscard]] double workerSecondsPerSample() const {
-    return step.samples > 0 ? step.seconds * workers / step.samples : 0;
-  }
 };
 
 // Returns the shapes for training a model, best first, with the best placement for each number of workers and

@@ -38,7 +38,7 @@ struct Claim {
 };
 
 // Lower priority, then less cost, then namespace and name.
-void sortByCost(std::vector<Candidate>& releases);
+void sortByCost(std::vector<Candidate>& candidates);
 
 // Whether any of these amounts is on a node of the pool (core/timeline/reservation.h).
 [[nodiscard]] inline bool touches(const NodeAmounts& frees, const std::vector<char>& pool) {

@@ -43,7 +43,7 @@ class ClaimPlacer {
 
 // The preemptor with the demand that it has on this placement; nothing if the demand does not depend on it.
 // The rights by which gangs were chosen have to hold for that, too: else the preemptor could be preempted at
-// once in turn. (Lost: a comparison with any guarantee on the path. That of a common parent hid that two
+// once in turn. (Rejected: a comparison with any guarantee on the path. That of a common parent hid that two
 // siblings exceeded theirs, and their gangs preempted each other without end.)
 [[nodiscard]] std::optional<Preemptor> placedAt(const ClusterCapacity& capacity, const Preemptor& preemptor,
                                                 const Placement& placement);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/ledger/what_if.h"
+#include "core/queues/eligibility.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
 #include "core/queues/priority.h"
@@ -33,8 +34,7 @@ bool ClaimTakeOver::anyBelow(QueueTree::Index queue, int priority) {
 
 std::optional<ClaimTakeOver::JobPtr> ClaimTakeOver::takeOver(const Preemptor& preemptor, std::size_t widest) {
   if (tookOver_) return std::nullopt;
-  const auto& queue = in_.tree.node(preemptor.queue).queue;
-  if (queue != nullptr && (*queue)->withinQueue == model::WithinQueue::kNever) return std::nullopt;
+  if (forbidsPreemptionWithin(in_.tree.node(preemptor.queue))) return std::nullopt;
   const Priorities priorities(in_.snapshot);
   if (!any() || !priorities.mayPreempt(*preemptor.job)) return std::nullopt;
   for (const JobPtr& job : claiming()) {

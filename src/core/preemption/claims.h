@@ -21,9 +21,11 @@ namespace trainyard::core {
 
 // How a claim under way concerns a gang that is to give up members for it.
 struct ClaimOnGang {
-  bool names = false;   // pods of those members, even if they are gone: for one cycle they are gone
-                        // and the claim is about to take their capacity
-  bool awaits = false;  // a victim that has not ended, of this gang or another: the claim may still fail
+  // Pods of those members are its victims. They count even if they are gone: for one cycle they are gone, and
+  // the claim is about to take their capacity.
+  bool names = false;
+  // A victim, of this gang or another, has not ended: the claim may still fail.
+  bool awaits = false;
 };
 // `pods`: the gang's; `all`: the snapshot's. Both fields are false if the claim has reserved its
 // placement already, or is given up or about to be.

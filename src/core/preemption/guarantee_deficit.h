@@ -13,7 +13,7 @@ namespace trainyard::core {
 // How far queues outside the preemptor's path fall below their guarantees if some candidates are preempted.
 // The unit is 10^-12 of the cluster's amount of each resource, summed over the resources; a queue and those
 // above it count each. GPUs of a type are GPUs, too: what a queue lacks of either is counted once. The queues
-// on the preemptor's own path share its guarantee and do not count. (Lost: to discharge the tree for each
+// on the preemptor's own path share its guarantee and do not count. (Rejected: to discharge the tree for each
 // set; hundreds of sets are compared for one claim.)
 class GuaranteeDeficit {
  public:

@@ -7,6 +7,7 @@
 #include "base/saturating.h"
 #include "core/ledger/what_if.h"
 #include "core/order/preemption_cost.h"
+#include "core/queues/eligibility.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
 #include "core/queues/quota_check.h"
@@ -46,8 +47,7 @@ class Search {
   std::int64_t freeGpus() const {
     std::int64_t gpus = 0;
     for (const Ledger::NodeCapacity& capacity : in_.ledger.nodes()) {
-      const bool open = capacity.node->ready && !capacity.node->unschedulable && !capacity.node->deleting;
-      if (open) gpus += std::max<std::int64_t>(capacity.freeGpus, 0);
+      if (capacity.node->takesPods()) gpus += std::max<std::int64_t>(capacity.freeGpus, 0);
     }
     return gpus;
   }
@@ -72,9 +72,8 @@ class Search {
     if (!mayBePlacedAgain(*each.job)) return false;
     if (each.priority > preemptor_.priority) return false;
     const auto& node = in_.queues.node(each.queue);
-    if (each.queue == preemptor_.queue)
-      return node.queue == nullptr || (*node.queue)->withinQueue != model::WithinQueue::kNever;
-    // As for fair share: each move by another queue protects the gang for twice as long. (Lost: for
+    if (each.queue == preemptor_.queue) return !forbidsPreemptionWithin(node);
+    // As for fair share: each move by another queue protects the gang for twice as long. (Rejected: for
     // minRuntime. A tenant could have a job without checkpoints moved every five minutes for good.)
     if (!each.isUnprotected) return false;
     const QueueTree::Index branch = in_.queues.branches(preemptor_.queue, each.queue).b;

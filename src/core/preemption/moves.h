@@ -28,8 +28,8 @@ namespace trainyard::core {
 // loss. Ties: fewer moves, then namespace and name.
 //
 // A new placement never depends on capacity that the pending gang, or another move, releases at the same
-// time: records count all capacity once (core/ledger/ledger.h). (Lost: three and more at a time. Each is a
-// program that restarts, and the number of sets grows with each.)
+// time: records count all capacity once (core/ledger/ledger.h). (Rejected: three and more at a time. Each is
+// a program that restarts, and the number of sets grows with each.)
 inline constexpr std::size_t kMaxMovable = 32;
 inline constexpr int kMaxTries = 40;
 

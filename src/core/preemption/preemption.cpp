@@ -38,8 +38,9 @@ ClaimAnswer Preemption::claim(const Preemptor& preemptor, std::size_t widest) {
   return onGpuNodes ? claimWanted(*onGpuNodes, widest) : answer;
 }
 
-// Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there. (Lost:
-// this search alone. It takes what the gang would not need with those members on nodes without GPUs.)
+// Members without GPUs may find no place but on nodes with GPUs, among what other gangs borrow there.
+// (Rejected: this search alone. It takes what the gang would not need with those members on nodes without
+// GPUs.)
 std::optional<Preemptor> Preemption::wantingGpuNodes(const Preemptor& preemptor) const {
   const ClusterCapacity& capacity = in_.tree.capacity();
   if (!capacity.hasNodesWithoutGpus() || !mayNeedGpuNodes(capacity, *preemptor.job)) return std::nullopt;
@@ -89,23 +90,33 @@ ClaimAnswer Preemption::claimWanted(const Preemptor& preemptor, std::size_t wide
 std::optional<Claim> Preemption::chooseClaim(const Preemptor& preemptor, std::size_t widest,
                                              const std::vector<Candidate>& candidates) {
   GuaranteeDeficit deficit(in_.tree, preemptor.queue, candidates);
+  const Chosen together = rights_.preemptibleTogether(preemptor, candidates);
   auto choice = chooseVictims(
-      {*preemptor.job, preemptor.queue, preemptor.demand[0], widest, candidates,
-       rights_.preemptibleTogether(preemptor, candidates), in_.ledger, in_.placer,
-       [&](const Chosen& victims, const Placement* placement) {
-         setCharged(in_.tree, candidates, victims, false);
-         const bool allowed = placer_.quotaAllows(preemptor, placement);
-         setCharged(in_.tree, candidates, victims, true);
-         return allowed;
-       },
-       [&](const Chosen& victims) {
-         setCharged(in_.tree, candidates, victims, false);
-         auto placement = placer_.place(preemptor, widest);
-         setCharged(in_.tree, candidates, victims, true);
-         return placement;
-       },
-       [&](const Chosen& victims) { return rights_.mayPreemptAll(preemptor, candidates, victims); },
-       [&](const Chosen& victims) { return deficit.of(victims); }});
+      {.preemptor = *preemptor.job,
+       .queue = preemptor.queue,
+       .gpus = preemptor.demand[0],
+       .widest = widest,
+       .candidates = candidates,
+       .together = together,
+       .ledger = in_.ledger,
+       .placer = in_.placer,
+       .quotaAllows =
+           [&](const Chosen& victims, const Placement* placement) {
+             setCharged(in_.tree, candidates, victims, false);
+             const bool allowed = placer_.quotaAllows(preemptor, placement);
+             setCharged(in_.tree, candidates, victims, true);
+             return allowed;
+           },
+       .place =
+           [&](const Chosen& victims) {
+             setCharged(in_.tree, candidates, victims, false);
+             auto placement = placer_.place(preemptor, widest);
+             setCharged(in_.tree, candidates, victims, true);
+             return placement;
+           },
+       .mayPreemptAll =
+           [&](const Chosen& victims) { return rights_.mayPreemptAll(preemptor, candidates, victims); },
+       .deficit = [&](const Chosen& victims) { return deficit.of(victims); }});
   if (!choice) return std::nullopt;
   const auto placed = placedAt(in_.tree.capacity(), preemptor, choice->placement);
   if (placed && !rights_.mayPreemptAll(*placed, candidates, choice->victims)) return std::nullopt;
@@ -123,8 +134,13 @@ std::optional<Claim> Preemption::move(const Preemptor& preemptor, std::size_t wi
   if (!Priorities(in_.snapshot).mayPreempt(*preemptor.job)) return std::nullopt;
   if (isUnbindable(*preemptor.job, in_.snapshot.now)) return std::nullopt;
   searchedMoves_ = true;
-  auto claim = chooseMoves({in_.snapshot, in_.ledger, in_.tree, in_.placer, in_.ends, in_.runs}, preemptor,
-                           widest, gangs_.preemptibleNow());
+  auto claim = chooseMoves({.snapshot = in_.snapshot,
+                            .ledger = in_.ledger,
+                            .queues = in_.tree,
+                            .placer = in_.placer,
+                            .ends = in_.ends,
+                            .runs = in_.runs},
+                           preemptor, widest, gangs_.preemptibleNow());
   if (!claim) return std::nullopt;
   for (const Change& change : claim->releases) in_.taken.insert(change.job.get());
   return claim;

@@ -16,7 +16,7 @@ namespace trainyard::core {
 // What the searches for victims of one cycle share.
 struct PreemptionContext {
   // The position of a running job in the order of its queue.
-  using RankOf = std::function<Rank(const model::Job&, int priority)>;
+  using QueuePositionOf = std::function<QueuePosition(const model::Job&, int priority)>;
 
   const model::Snapshot& snapshot;
   const JobNotes& notes;  // match the snapshot
@@ -25,7 +25,7 @@ struct PreemptionContext {
   GangPlacer& placer;
   Ends& ends;
   RunTimeModel& runs;
-  RankOf rankOf;
+  QueuePositionOf queuePositionOf;
   bool awaitsTerminating = false;     // limits count gangs that terminate already as gone
   std::set<const model::Job*> taken;  // gangs that change, or that a claim of this cycle has taken
 };

@@ -14,7 +14,11 @@ namespace {
 constexpr std::int64_t kRightsForANode = 10;
 
 Victim victimOf(const Candidate& running) {
-  return {running.job.get(), running.priority, running.queue, running.held, running.isUnprotected};
+  return {.job = running.job.get(),
+          .priority = running.priority,
+          .queue = running.queue,
+          .held = running.held,
+          .isUnprotected = running.isUnprotected};
 }
 
 }  // namespace
@@ -72,9 +76,9 @@ void PreemptionRights::addBackfilled(const Preemptor& preemptor, std::vector<std
 }
 
 void PreemptionRights::addTimeSliced(const Preemptor& preemptor, std::vector<std::size_t>& found) {
-  const std::tuple asked{preemptor.queue, preemptor.priority, preemptor.rank.learnt};
+  const std::tuple asked{preemptor.queue, preemptor.priority, preemptor.queuePosition.learnt};
   const auto known = noTimeSliceFor_.find(asked);
-  if (known != noTimeSliceFor_.end() && preemptor.rank.expected >= known->second) return;
+  if (known != noTimeSliceFor_.end() && preemptor.queuePosition.expected >= known->second) return;
   const std::vector<std::size_t>& ofQueue = gangs_.timeSlicedOf(preemptor.queue);
   spend(ofQueue.size());
   bool any = false;
@@ -83,13 +87,14 @@ void PreemptionRights::addTimeSliced(const Preemptor& preemptor, std::vector<std
     found.push_back(index);
     any = true;
   }
-  if (!any) noTimeSliceFor_[asked] = preemptor.rank.expected;
+  if (!any) noTimeSliceFor_[asked] = preemptor.queuePosition.expected;
 }
 
-bool PreemptionRights::hasNoCandidate(QueueTree::Index queue, const Rank& rank, bool mayPreempt) {
+bool PreemptionRights::hasNoCandidate(QueueTree::Index queue, const QueuePosition& position,
+                                      bool mayPreempt) {
   if (!mayPreempt) return true;
-  const auto known = noTimeSliceFor_.find({queue, rank.priority, rank.learnt});
-  if (known == noTimeSliceFor_.end() || rank.expected < known->second) return false;
+  const auto known = noTimeSliceFor_.find({queue, position.priority, position.learnt});
+  if (known == noTimeSliceFor_.end() || position.expected < known->second) return false;
   spend(gangs_.equivalent().size());
   return true;
 }
@@ -143,7 +148,7 @@ bool PreemptionRights::mayPreemptGang(const Preemptor& preemptor, const Candidat
 bool PreemptionRights::mayTimeSlice(const Preemptor& preemptor, const Candidate& running) {
   return mayPreemptByTimeSlice(preemptor, *running.job, running.priority, running.queue, in_.tree,
                                in_.snapshot) &&
-         isAhead(preemptor, gangs_.rankOf(running));
+         isAhead(preemptor, gangs_.queuePositionOf(running));
 }
 
 int PreemptionRights::maxMembersGiven(const Preemptor& preemptor, const Candidate& running) {
@@ -158,7 +163,8 @@ int PreemptionRights::maxMembersGiven(const Preemptor& preemptor, const Candidat
   const bool within = running.queue == preemptor.queue && preemptor.priority >= running.priority &&
                       harmless && !forbidsPreemptionWithin(in_.tree.node(running.queue));
   if (preemptor.aboveMinimum) {
-    const bool first = preemptor.priority > running.priority || preemptor.rank.before(gangs_.rankOf(running));
+    const bool first = preemptor.priority > running.priority ||
+                       preemptor.queuePosition.before(gangs_.queuePositionOf(running));
     return within && first ? std::max(has - minimum, gives) : gives;
   }
   if (within) return std::max(has - minimum, 0);
@@ -173,8 +179,12 @@ int PreemptionRights::maxMembersGiven(const Preemptor& preemptor, const Candidat
     in_.tree.discharge(running.queue, before, false);
     Amounts remaining = whole;
     for (std::size_t i = 0; i < held.size(); ++i) remaining[i] -= before[i];
-    const bool may = mayPreempt(
-        preemptor, {&job, running.priority, running.queue, held, running.isUnprotected, &remaining});
+    const bool may = mayPreempt(preemptor, {.job = &job,
+                                            .priority = running.priority,
+                                            .queue = running.queue,
+                                            .held = held,
+                                            .isUnprotected = running.isUnprotected,
+                                            .whole = &remaining});
     in_.tree.charge(running.queue, before, false);
     if (!may) break;
     before = together;

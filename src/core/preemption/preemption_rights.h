@@ -29,9 +29,9 @@ class PreemptionRights {
   // The most of its last members that an elastic gang may give.
   [[nodiscard]] int maxMembersGiven(const Preemptor& preemptor, const Candidate& running);
 
-  // Returns true if an equivalent job that ranks no worse has already failed to preempt, and no capacity has
+  // Returns true if an equivalent job in no worse position has already failed to preempt, and no capacity has
   // changed since. Spends the budget that the search would spend.
-  [[nodiscard]] bool hasNoCandidate(QueueTree::Index queue, const Rank& rank, bool mayPreempt);
+  [[nodiscard]] bool hasNoCandidate(QueueTree::Index queue, const QueuePosition& position, bool mayPreempt);
 
  private:
   [[nodiscard]] std::vector<std::size_t> findCandidates(const Preemptor& preemptor);

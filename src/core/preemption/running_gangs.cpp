@@ -107,10 +107,10 @@ std::vector<const Candidate*> RunningGangs::preemptibleNow() {
   return left;
 }
 
-const Rank& RunningGangs::rankOf(const Candidate& running) {
-  const auto [rank, isNew] = ranks_.try_emplace(running.job.get());
-  if (isNew) rank->second = in_.rankOf(*running.job, running.priority);
-  return rank->second;
+const QueuePosition& RunningGangs::queuePositionOf(const Candidate& running) {
+  const auto [position, isNew] = queuePositions_.try_emplace(running.job.get());
+  if (isNew) position->second = in_.queuePositionOf(*running.job, running.priority);
+  return position->second;
 }
 
 void RunningGangs::wakeAt(std::optional<base::WallTime> time) {

@@ -37,7 +37,7 @@ class RunningGangs {
   // Placed gangs that may be preempted by now and that no claim has taken, cheapest first; `frees` is not
   // filled in.
   [[nodiscard]] std::vector<const Candidate*> preemptibleNow();
-  [[nodiscard]] const Rank& rankOf(const Candidate& running);
+  [[nodiscard]] const QueuePosition& queuePositionOf(const Candidate& running);
 
   // The next time at which a gang becomes preemptible or a time slice ends.
   [[nodiscard]] std::optional<base::WallTime> wakeAt() const { return wakeAt_; }
@@ -57,8 +57,8 @@ class RunningGangs {
   std::vector<Candidate> elastic_;
   std::vector<EquivalentGangs> equivalent_;
   std::vector<std::size_t> backfilled_;
-  std::map<QueueTree::Index, std::vector<std::size_t>> timeSliced_;  // by queue
-  std::unordered_map<const model::Job*, Rank> ranks_;                // on demand
+  std::map<QueueTree::Index, std::vector<std::size_t>> timeSliced_;      // by queue
+  std::unordered_map<const model::Job*, QueuePosition> queuePositions_;  // on demand
   std::optional<base::WallTime> wakeAt_;
 };
 

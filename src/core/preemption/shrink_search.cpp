@@ -48,8 +48,13 @@ ClaimAnswer ShrinkSearch::shrink(const Preemptor& preemptor, std::size_t widest,
       [&](const std::vector<int>& gives) {
         return placer_.placeCharged(preemptor, widest, changesOf(preemptor, candidates, gives));
       };
-  auto choice =
-      chooseShrinks({*preemptor.job, widest, candidates, in_.ledger, in_.placer, quotaAllows, place});
+  auto choice = chooseShrinks({.preemptor = *preemptor.job,
+                               .widest = widest,
+                               .candidates = candidates,
+                               .ledger = in_.ledger,
+                               .placer = in_.placer,
+                               .quotaAllows = quotaAllows,
+                               .place = place});
   if (!choice) return {};
   Claim claim{std::move(choice->placement), changesOf(preemptor, candidates, choice->gives)};
   if (claim.releases.empty()) return {};

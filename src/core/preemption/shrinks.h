@@ -43,8 +43,9 @@ struct ShrinkChoice {
 //
 // Assumes: giving more only adds free capacity. Steps: 1 the shortest run of the cheapest candidates that
 // suffices, each giving all that it may; 2 from the most expensive one down, each keeps as many members as it
-// can, by bisection: the preemptor gets what it needs, and no more. Ties: the order of the candidates. (Lost:
-// the least sum of members. It may shrink many gangs for one member less, and each of them pauses.)
+// can, by bisection: the preemptor gets what it needs, and no more. Ties: the order of the candidates.
+// (Rejected: the least sum of members. It may shrink many gangs for one member less, and each of them
+// pauses.)
 [[nodiscard]] std::optional<ShrinkChoice> chooseShrinks(const ShrinkQuestion& question);
 
 }  // namespace trainyard::core

@@ -91,8 +91,8 @@ TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
   for (const auto& job : proposing) take(*job, ledger);
 }
 
-// Subtracts what a claim under way takes of the members that it names. (Lost: all that it is to get on their
-// nodes. Other victims of the claim give part of that, and what members leave seemed taken.)
+// Subtracts what a claim under way takes of the members that it names. (Rejected: all that it is to get on
+// their nodes. Other victims of the claim give part of that, and what members leave seemed taken.)
 void TerminatingCapacity::take(const model::Job& claimant, const Ledger& ledger) {
   const model::Proposal& claim = *claimant.status.gang.proposal;
   if (claim.victims.empty()) return;

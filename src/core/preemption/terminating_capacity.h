@@ -24,9 +24,9 @@ struct TerminatingMember {
 
 // Capacity that becomes free without a further preemption: that of members that terminate already, beyond
 // what claims under way take of it. The claim of a job within its queue's guarantee may count on it, and
-// waits for these members as for victims. (Lost: only what has terminated counts. A tenant that deletes its
-// jobs one after another delays a guarantee by the grace of each. Lost: any claim counts on it. Claims of
-// borrowers took it first.)
+// waits for these members as for victims. (Rejected: only what has terminated counts. A tenant that deletes
+// its jobs one after another delays a guarantee by the grace of each. Rejected: any claim counts on it.
+// Claims of borrowers took it first.)
 class TerminatingCapacity {
  public:
   // `proposing`: the snapshot's jobs that have a proposal. Members that are late or on a node that is not

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <set>
-#include <tuple>
+#include <span>
 #include <utility>
 
 #include "core/ledger/what_if.h"
@@ -16,6 +16,50 @@
 
 namespace trainyard::core {
 namespace {
+
+// The cost of a set of victims, whose lists it does not own.
+struct CostView {
+  std::int64_t deficit = 0;
+  std::span<const int> priorities = {};  // those in the preemptor's own queue, the highest first
+  std::int64_t lost = 0;
+  std::span<const std::size_t> victims = {};
+};
+
+// The order of sets (victims.h).
+bool isBetter(const CostView& a, const CostView& b) {
+  if (a.deficit != b.deficit) return a.deficit < b.deficit;
+  if (a.victims.size() != b.victims.size()) return a.victims.size() < b.victims.size();
+  const auto byPriority = std::lexicographical_compare_three_way(a.priorities.begin(), a.priorities.end(),
+                                                                 b.priorities.begin(), b.priorities.end());
+  if (byPriority != 0) return byPriority < 0;
+  if (a.lost != b.lost) return a.lost < b.lost;
+  return std::lexicographical_compare(a.victims.begin(), a.victims.end(), b.victims.begin(), b.victims.end());
+}
+
+struct Cost {
+  std::int64_t deficit = 0;
+  std::vector<int> priorities = {};
+  std::int64_t lost = 0;
+  Chosen victims = {};
+  [[nodiscard]] CostView view() const { return {deficit, priorities, lost, victims}; }
+};
+
+// Up to kExactCandidates candidates, a bit for each.
+using Set = std::uint32_t;
+
+// A set with its cost, without heap memory: there may be a thousand sets.
+struct VictimSet {
+  Set set = 0;
+  std::int64_t deficit = 0;
+  std::array<int, kExactCandidates> priorities = {};
+  std::size_t ofItsQueue = 0;  // of `priorities`
+  std::int64_t lost = 0;
+  std::array<std::size_t, kExactCandidates> victims = {};
+  std::size_t count = 0;  // of `victims`
+  [[nodiscard]] CostView view() const {
+    return {deficit, {priorities.data(), ofItsQueue}, lost, {victims.data(), count}};
+  }
+};
 
 class Search {
  public:
@@ -43,31 +87,6 @@ class Search {
   }
 
  private:
-  using Cost = std::tuple<std::int64_t, std::size_t, std::vector<int>, std::int64_t, Chosen>;
-
-  // Up to kExactCandidates candidates, a bit for each.
-  using Set = std::uint32_t;
-
-  // The cost of a set without heap memory: there may be a thousand sets. The order is that of Cost.
-  struct VictimSet {
-    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
-    std::int64_t deficit = 0;
-    std::size_t count = 0;
-    std::array<std::int64_t, kExactCandidates> priorities = filled<std::int64_t>(kNone);
-    std::int64_t lost = 0;
-    std::array<std::int8_t, kExactCandidates> victims = filled<std::int8_t>(-1);
-    std::size_t ofItsQueue = 0;
-    Set set = 0;
-    friend auto operator<=>(const VictimSet&, const VictimSet&) = default;
-
-    template <typename T>
-    static std::array<T, kExactCandidates> filled(T value) {
-      std::array<T, kExactCandidates> all;
-      all.fill(value);
-      return all;
-    }
-  };
-
   std::optional<Placement> placedWithout(const Chosen& chosen) {
     WhatIf whatIf(in_.ledger);
     for (const std::size_t victim : chosen) whatIf.release(candidates_[victim].frees);
@@ -82,7 +101,7 @@ class Search {
     if (!placement) return false;
     Chosen needed = neededOf(chosen, *placement);
     Cost cost = costOf(needed);
-    if (best_ && cost >= bestCost_) return true;
+    if (best_ && !isBetter(cost.view(), bestCost_.view())) return true;
     bestCost_ = std::move(cost);
     best_ = {std::move(needed), std::move(*placement)};
     return true;
@@ -145,7 +164,7 @@ class Search {
     for (std::size_t i = 0; i < candidates_.size() && tried < kTriedAlone; ++i) {
       if (candidates_[i].job->status.gpus < in_.gpus) continue;
       ++tried;
-      if (in_.mayPreemptAll({i}) && consider({i}) && std::get<0>(bestCost_) == 0) return;
+      if (in_.mayPreemptAll({i}) && consider({i}) && bestCost_.deficit == 0) return;
     }
   }
 
@@ -158,7 +177,7 @@ class Search {
       if (candidates_[victim].queue == in_.queue) priorities.push_back(candidates_[victim].priority);
     }
     std::sort(priorities.rbegin(), priorities.rend());
-    return {in_.deficit(chosen), chosen.size(), std::move(priorities), lost, chosen};
+    return {in_.deficit(chosen), std::move(priorities), lost, chosen};
   }
 
   // All sets of a few candidates, the best first. More victims never fit worse, and a subset of gangs that
@@ -196,7 +215,7 @@ class Search {
     }
   }
 
-  // The costs of the sets that are better than the best so far.
+  // The sets that are better than the best so far, the best first.
   std::vector<VictimSet> betterSets() {
     std::vector<VictimSet> betterSets;
     Chosen chosen;
@@ -210,22 +229,18 @@ class Search {
         if (candidates_[i].queue == in_.queue)
           victimSet.priorities[victimSet.ofItsQueue++] = candidates_[i].priority;
         victimSet.lost += candidates_[i].cost;
-        victimSet.victims[chosen.size()] = static_cast<std::int8_t>(i);
+        victimSet.victims[victimSet.count++] = i;
         chosen.push_back(i);
       }
       std::sort(victimSet.priorities.begin(),
                 victimSet.priorities.begin() + static_cast<std::ptrdiff_t>(victimSet.ofItsQueue),
                 std::greater<>());
       victimSet.deficit = in_.deficit(chosen);
-      victimSet.count = chosen.size();
-      if (best_) {
-        const std::tuple known{std::get<0>(bestCost_), std::get<1>(bestCost_)};
-        const std::tuple mine{victimSet.deficit, victimSet.count};
-        if (known < mine || (known == mine && bestCost_ <= costOf(chosen))) continue;
-      }
+      if (best_ && !isBetter(victimSet.view(), bestCost_.view())) continue;
       betterSets.push_back(victimSet);
     }
-    std::sort(betterSets.begin(), betterSets.end());
+    std::sort(betterSets.begin(), betterSets.end(),
+              [](const VictimSet& a, const VictimSet& b) { return isBetter(a.view(), b.view()); });
     return betterSets;
   }
 
@@ -252,12 +267,6 @@ class Search {
 std::optional<VictimChoice> chooseVictims(const VictimQuestion& question) {
   if (question.candidates.empty()) return std::nullopt;
   return Search(question).run();
-}
-
-void sortByCost(std::vector<Candidate>& candidates) {
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.priority, a.cost, a.job->key) < std::tie(b.priority, b.cost, b.job->key);
-  });
 }
 
 }  // namespace trainyard::core

@@ -36,7 +36,7 @@ struct VictimChoice {
 //    answer is the best there is; at most kTriedSets placements. Subsets of what does not suffice,
 //    and supersets of what may not be preempted together, are skipped. With more candidates, each
 //    single one that frees enough, up to kTriedAlone
-// (Lost: exact search always. Victims are a weighted cover problem; clusters have thousands of
+// (Rejected: exact search always. Victims are a weighted cover problem; clusters have thousands of
 // candidates, and a cycle takes some milliseconds.)
 struct VictimQuestion {
   const model::Job& preemptor;

@@ -35,7 +35,8 @@ ClusterCapacity::ClusterCapacity(QuotaDimensions named, const model::Snapshot& s
 
 // A resource that a quota names is beside GPUs, too: what the quota admits may be on any node.
 void ClusterCapacity::addGpuNodes(const model::Snapshot& snapshot) {
-  std::set<std::string> names{"cpu", "memory", "ephemeral-storage", "pods"};
+  std::set<std::string> names;
+  model::forEachNative([&](const auto& native) { names.emplace(native.name); });
   for (const auto& node : snapshot.nodes) {
     if (node->allocatable.gpus() <= 0) continue;
     gpuNodes_.insert(node->name);
@@ -48,7 +49,7 @@ void ClusterCapacity::addGpuNodes(const model::Snapshot& snapshot) {
 Amounts ClusterCapacity::sumOf(const model::Snapshot& snapshot, bool includeClosed) const {
   Amounts sum = dimensions_.none();
   for (const auto& node : snapshot.nodes) {
-    if (!includeClosed && (!node->ready || node->unschedulable || node->deleting)) continue;
+    if (!includeClosed && !node->takesPods()) continue;
     dimensions_.addRequests(node->allocatable, 1, sum);
     if (node->allocatable.gpus() > 0) dimensions_.addGpuNodeRequests(node->allocatable, 1, sum);
     if (const auto type = typeOf(node->name))

@@ -21,10 +21,10 @@ struct Preemptor {
   Amounts demand;  // at least, whatever its nodes are
   // As `demand`, with members without GPUs on nodes with GPUs. Absent: as `demand`.
   std::optional<Amounts> wanted = std::nullopt;
-  bool isHolder = false;      // it holds a reservation, or gangs were backfilled on what it had reserved
-  Rank rank = {};             // in its queue
-  bool overdue = false;       // holds its position in its queue, whatever its rank is
-  bool aboveMinimum = false;  // an elastic gang that asks for more members than its minimum
+  bool isHolder = false;  // it holds a reservation, or gangs were backfilled on what it had reserved
+  QueuePosition queuePosition = {};  // in its queue
+  bool overdue = false;              // keeps its turn in its queue, whatever its position is
+  bool aboveMinimum = false;         // an elastic gang that asks for more members than its minimum
 };
 
 // Caches the shares that reclaim compares: hundreds of preemptors in a row need those
@@ -114,15 +114,15 @@ inline constexpr int kMaxProtectionDoublings = 6;
 [[nodiscard]] bool allowsTimeSlicing(const model::Policy& policy);
 
 // When pending jobs should be considered for a placed job's time slice: at every multiple of the interval,
-// once it has had a whole one. Empty without time slicing. (Lost: the end of its own slice. With a hundred
-// running jobs one ends every half minute, and each time all pending jobs are considered in vain.)
+// once it has had a whole one. Empty without time slicing. (Rejected: the end of its own slice. With a
+// hundred running jobs one ends every half minute, and each time all pending jobs are considered in vain.)
 // `placed`: placedSince() of the job.
 [[nodiscard]] std::optional<base::WallTime> timeSliceEnds(const model::Job& job, base::WallTime placed,
                                                           const model::Snapshot& snapshot);
 
 // A time slice goes on beyond the interval while a preemption would lose more than one part in so many: a job
 // with hourly checkpoints would lose all of a slice of half an hour. No job keeps its slice for ever by its
-// checkpoint settings: maxLostWork caps the loss. (Lost: one part in two. Philly's jobs on 58x8, all with
+// checkpoint settings: maxLostWork caps the loss. (Rejected: one part in two. Philly's jobs on 58x8, all with
 // hourly checkpoints in one queue, take a mean of 27,673 s with it, and 25,822 with this.)
 inline constexpr int kMaxLostShareOfSlice = 4;
 
@@ -133,8 +133,8 @@ inline constexpr int kMaxLostShareOfSlice = 4;
 [[nodiscard]] bool mayPreemptByTimeSlice(const Preemptor& preemptor, const model::Job& victim,
                                          int victimPriority, QueueTree::Index victimQueue,
                                          const QueueTree& tree, const model::Snapshot& snapshot);
-[[nodiscard]] inline bool isAhead(const Preemptor& preemptor, const Rank& victimRank) {
-  return worthPreempting(preemptor.rank, victimRank);
+[[nodiscard]] inline bool isAhead(const Preemptor& preemptor, const QueuePosition& victimPosition) {
+  return worthPreempting(preemptor.queuePosition, victimPosition);
 }
 
 }  // namespace trainyard::core

@@ -22,7 +22,7 @@ const Amounts& boundOf(const Node& node, Bound bound) {
 }
 
 // What the queue is guaranteed by name of the resource of a dimension beside GPUs: its jobs may run on any
-// node. (Lost: only what nodes without GPUs do not have. They may be cordoned or full.)
+// node. (Rejected: only what nodes without GPUs do not have. They may be cordoned or full.)
 std::int64_t namedAs(const QueueTree& tree, const Node& node, std::size_t beside) {
   const QuotaDimensions& dimensions = tree.dimensions();
   for (std::size_t named = dimensions.cpu(); named < dimensions.firstType(); ++named) {
@@ -82,8 +82,8 @@ bool matters(const QueueTree& tree, const Node& node, std::size_t d) {
 }
 
 // Dimensions whose parts of the cluster are compared end here. A guarantee of GPUs by type is one of as many
-// GPUs, if only one resource is GPUs. (Lost: the part of the type. The only GPU of a type kept all cores of
-// its node.)
+// GPUs, if only one resource is GPUs. (Rejected: the part of the type. The only GPU of a type kept all cores
+// of its node.)
 std::size_t endOfParts(const QuotaDimensions& dimensions) {
   return dimensions.cpu() == 1 ? dimensions.firstType() : dimensions.firstGpuNodeResource();
 }
@@ -126,7 +126,7 @@ std::int64_t guaranteedPartOf(const QueueTree& tree, const Node& node) {
 }
 
 // What is covered of a resource for the gang alone: as much as its guaranteed part is of the queue's. Cores
-// and memory that are covered beside GPUs count also where the queue names fewer. (Lost: what it names. A
+// and memory that are covered beside GPUs count also where the queue names fewer. (Rejected: what it names. A
 // gang lost guaranteed GPUs for a few idle cores.)
 std::int64_t coveredFor(const QueueTree& tree, const Node& node, std::int64_t part, std::size_t d,
                         const Amounts& covered) {

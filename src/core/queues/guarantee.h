@@ -13,12 +13,12 @@ namespace trainyard::core {
 // amount that spec.guaranteed names, or that the queues below are guaranteed in sum, is covered as it is.
 // GuaranteeShares computes how much of each other resource is covered. A guarantee of another resource never
 // covers GPUs.
-// (Lost: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon as
-// another queue was guaranteed one.)
+// (Rejected: nothing but what is named. A guarantee of GPUs was void for every job that needs a core as soon
+// as another queue was guaranteed one.)
 //
 // If nodes differ, a job may need more than that part, because its nodes have more for each GPU. So there are
 // two bounds: in proportion, and at most, with as much for each guaranteed GPU as the node that has the most.
-// (Lost: in proportion alone. A job for the larger nodes had no guarantee. Lost: at most alone. One
+// (Rejected: in proportion alone. A job for the larger nodes had no guarantee. Rejected: at most alone. One
 // guaranteed GPU could keep all cores of a smaller node.)
 enum class Bound { kInProportion, kAtMost };
 
@@ -61,7 +61,7 @@ struct Yield {
                                   const Amounts& wanted, Bound bound);
 // As yieldsBorrowed(), for fair share, which compares only the resources that count in shares. A gang that
 // gives up GPUs gives them for GPUs, and for other resources only if the whole cluster is short of them.
-// (Lost: always. Idle cores that its jobs use beyond their part would cost a queue GPUs that it is
+// (Rejected: always. Idle cores that its jobs use beyond their part would cost a queue GPUs that it is
 // guaranteed.)
 [[nodiscard]] bool yieldsShare(const QueueTree& tree, QueueTree::Index queue, const Yield& yield,
                                const Amounts& wanted);

@@ -19,10 +19,10 @@ namespace trainyard::core {
 //  3. On nodes with GPUs, a guarantee of GPUs also covers the same part of everything beside the GPUs.
 //  4. If 2 and 3 exceed what 1 leaves, one factor reduces all of them.
 //  5. A queue is covered for no less than the queues below it together.
-// So no more is promised than there is. (Lost: each queue's part of all, as far as the named guarantees of
-// others leave it. Two such queues were promised the same cores. Lost: one division of nodes with GPUs for
-// all resources. A queue that named most of the memory was covered for as much of the cores, though it named
-// two.)
+// So no more is promised than there is. (Rejected: each queue's part of all, as far as the named guarantees
+// of others leave it. Two such queues were promised the same cores. Rejected: one division of nodes with GPUs
+// for all resources. A queue that named most of the memory was covered for as much of the cores, though it
+// named two.)
 class GuaranteeShares {
  public:
   // Reads the guarantees and the capacity of the tree.

@@ -41,7 +41,7 @@ std::int64_t shareWithout(const QueueTree& tree, Index queue, const Amounts& les
   return shareOf(tree, node.usage, less, -1, {&node.covered, node.weight}, &wanted);
 }
 
-Servings servings(const QueueTree& tree, Index a, Index b) {
+ComparedBranches comparedBranches(const QueueTree& tree, Index a, Index b) {
   const QueueTree::Branches below = tree.branches(a, b);
   const auto isAbove = [&](Index branch, Index other) {
     const auto& path = tree.node(other).path;
@@ -50,10 +50,10 @@ Servings servings(const QueueTree& tree, Index a, Index b) {
   return {{below.a, isAbove(below.a, b)}, {below.b, isAbove(below.b, a)}};
 }
 
-std::int64_t servingShare(const QueueTree& tree, const Serving& serving, const Amounts& more) {
-  const QueueTree::Node& node = tree.node(serving.branch);
-  return serving.isAbove ? shareOf(tree, node.ownUsage, more, 1, {})
-                         : shareOf(tree, node.averaged, more, 1, {&node.covered, node.weight});
+std::int64_t comparedShare(const QueueTree& tree, const ComparedBranch& compared, const Amounts& more) {
+  const QueueTree::Node& node = tree.node(compared.branch);
+  return compared.isAbove ? shareOf(tree, node.ownUsage, more, 1, {})
+                          : shareOf(tree, node.averaged, more, 1, {&node.covered, node.weight});
 }
 
 }  // namespace trainyard::core

@@ -37,8 +37,8 @@ struct Commitment {
 
 // What a subtree may claim at any moment: its guarantee, or what its jobs that cannot be preempted hold if
 // that is more. What a guarantee of GPUs covers beside them is claimed in addition to what such jobs hold on
-// nodes without GPUs. (Lost: the larger of both. A job that cannot be preempted took the nodes without GPUs
-// from a guarantee of cores, and the others' cores were covered beside GPUs.)
+// nodes without GPUs. (Rejected: the larger of both. A job that cannot be preempted took the nodes without
+// GPUs from a guarantee of cores, and the others' cores were covered beside GPUs.)
 Commitment commitmentOf(const QueueTree& tree, Index index, const Resource& of, Index to,
                         const Amounts& more) {
   const QueueTree::Node& node = tree.node(index);

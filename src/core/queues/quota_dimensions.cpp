@@ -7,17 +7,6 @@
 #include "model/message_text.h"
 
 namespace trainyard::core {
-namespace {
-
-std::int64_t amountOf(const model::Resources& resources, const std::string& name) {
-  if (name == "cpu") return resources.cpu.value;
-  if (name == "memory") return resources.memory.value;
-  if (name == "ephemeral-storage") return resources.ephemeralStorage.value;
-  if (name == "pods") return resources.pods;
-  return resources.extended(name);
-}
-
-}  // namespace
 
 QuotaDimensions::QuotaDimensions(const model::Snapshot& snapshot) : names_(model::gpuResources()) {
   std::set<std::string> others;
@@ -78,19 +67,19 @@ void QuotaDimensions::addRequests(const model::Resources& requests, std::int64_t
   for (std::size_t d = 0; d < cpu_; ++d) add(d, requests.extended(names_[d]));
   add(cpu_, requests.cpu.value);
   add(cpu_ + 1, requests.memory.value);
-  for (std::size_t d = cpu_ + 2; d < firstType_; ++d) add(d, amountOf(requests, names_[d]));
+  for (std::size_t d = cpu_ + 2; d < firstType_; ++d) add(d, requests.amount(names_[d]));
 }
 
 void QuotaDimensions::addGpuNodeRequests(const model::Resources& requests, std::int64_t count,
                                          Amounts& into) const {
   for (std::size_t d = firstGpuNodeResource_; d < names_.size(); ++d) {
-    const std::int64_t amount = base::saturatingMultiply(amountOf(requests, names_[d]), count);
+    const std::int64_t amount = base::saturatingMultiply(requests.amount(names_[d]), count);
     into[d] = base::saturatingAdd(into[d], amount);
   }
 }
 
 std::int64_t QuotaDimensions::amountIn(const model::Resources& resources, std::size_t dimension) const {
-  return amountOf(resources, names_[dimension]);
+  return resources.amount(names_[dimension]);
 }
 
 std::string QuotaDimensions::text(std::size_t dimension, std::int64_t amount) const {

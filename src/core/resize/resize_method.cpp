@@ -16,17 +16,24 @@ bool isRanked(const model::JobSpec& spec, const std::string& role) {
   return std::any_of(roles.begin(), roles.end(), [&](const model::Role* each) { return each->name == role; });
 }
 
+// Returns true if the members of the elastic role find new and lost members by themselves.
+bool discovers(const model::JobSpec& spec) {
+  const std::string& role = spec.elastic->role;
+  switch (model::traitsOf(spec.framework).discovery) {
+    case model::Discovery::kNone: return false;
+    case model::Discovery::kRanked: return isRanked(spec, role);
+    case model::Discovery::kWorkersOfServers: return role == "worker" && model::hasParameterServers(spec);
+  }
+  return false;
+}
+
 }  // namespace
 
 ResizeMethod resizeMethod(const model::JobSpec& spec) {
   if (!spec.elastic) return ResizeMethod::kByRestart;
   if (model::readsMembership(spec)) return ResizeMethod::kNotified;
   if (model::mayStartIncomplete(spec)) return ResizeMethod::kDiscovered;
-  const std::string& role = spec.elastic->role;
-  const bool c10d = spec.framework == model::Framework::kPyTorch && isRanked(spec, role);
-  const bool sparse =
-      spec.framework == model::Framework::kTensorFlow && role == "worker" && model::hasParameterServers(spec);
-  return c10d || sparse ? ResizeMethod::kDiscovered : ResizeMethod::kByRestart;
+  return discovers(spec) ? ResizeMethod::kDiscovered : ResizeMethod::kByRestart;
 }
 
 }  // namespace trainyard::core

@@ -24,7 +24,7 @@ struct SizeChoice {
 // and three jobs at a time again, in all combinations: each job with a rise that did not fit with each that
 // could give up members, until nothing is gained or the work is done; up to kAllAtOnce jobs all together. The
 // first of equal results wins; whenever the search stops, it has kept all bounds (anytime). Ties: the earlier
-// job, the smaller change. (Lost: exact search. It is a packing problem, NP-hard, and a cycle has
+// job, the smaller change. (Rejected: exact search. It is a packing problem, NP-hard, and a cycle has
 // milliseconds; on random small cases this comes within a thousandth of it, tests/property.)
 //
 // `work`: the number of servers that may be tried.

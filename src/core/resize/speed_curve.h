@@ -25,8 +25,8 @@ struct MemberShape {
 // predicts for one member and for twice the largest known size (without the table: twice the members are
 // kTwiceAsMany permille as fast), or for all sizes if none is known; 3 find the non-negative a, b, c with the
 // least sum of squared relative errors: solve for each of the four subsets with a, and keep the best solution
-// without negative values. Ties: fewer parameters. (Lost: Pollux' seven parameters. They need the batch size
-// and gradients, which most jobs never report.)
+// without negative values. Ties: fewer parameters. (Rejected: Pollux' seven parameters. They need the batch
+// size and gradients, which most jobs never report.)
 class SpeedCurve {
  public:
   SpeedCurve(const std::vector<model::SpeedPoint>& measured, const std::vector<model::SpeedPoint>& declared,

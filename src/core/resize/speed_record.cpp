@@ -51,12 +51,13 @@ void noteSpeed(const model::Progress& report, int most, std::vector<model::Speed
 
 void notePause(const model::Progress* last, const model::Progress& report,
                std::vector<std::int64_t>& lastPauseMillis) {
-  const std::string* said = pauseIn(report);
-  if (said == nullptr || last == nullptr || last->replicas <= 0 || report.replicas == last->replicas) return;
+  const std::string* pauseText = pauseIn(report);
+  if (pauseText == nullptr || last == nullptr || last->replicas <= 0 || report.replicas == last->replicas)
+    return;
   const std::string* before = pauseIn(*last);
-  if (before != nullptr && *before == *said) return;
+  if (before != nullptr && *before == *pauseText) return;
   double millis = 0;
-  const auto [end, error] = std::from_chars(said->data(), said->data() + said->size(), millis);
+  const auto [end, error] = std::from_chars(pauseText->data(), pauseText->data() + pauseText->size(), millis);
   if (error != std::errc() || millis < 0 || millis > static_cast<double>(kLongestPause)) return;
   lastPauseMillis.insert(lastPauseMillis.begin(), static_cast<std::int64_t>(millis));
   if (lastPauseMillis.size() > kMaxPauses) lastPauseMillis.resize(kMaxPauses);

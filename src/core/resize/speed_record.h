@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxSpeeds = 16;
 // Assumes: each report is passed once. Steps: 1 ignore a report without speed or without its number of
 // members, or with more members than `most` (a job could report any number); 2 a known size moves by a
 // quarter of the way to the reported speed (exponential smoothing: one slow step has little effect, and a
-// drift is followed within some ten reports; lost: a mean over all reports, which never forgets a slow
+// drift is followed within some ten reports; rejected: a mean over all reports, which never forgets a slow
 // beginning, and needs a count beside it), a new size takes the reported speed; 3 beyond kMaxSpeeds sizes,
 // drop the one that was not seen for longest.
 void noteSpeed(const model::Progress& report, int most, std::vector<model::SpeedPoint>& speeds);

@@ -91,10 +91,12 @@ std::chrono::microseconds resizePause(const Job& job, const model::Snapshot& sna
     const std::int64_t sum = std::accumulate(past.begin(), past.end(), std::int64_t{0});
     return std::chrono::milliseconds(sum / static_cast<std::int64_t>(past.size()));
   }
-  const bool said = job.spec.checkpoint.has_value();
-  if (said && job.spec.checkpoint->mode == model::CheckpointMode::kHelper) return kHelperPause;
-  if (said && job.spec.checkpoint->mode == model::CheckpointMode::kLauncher) return kLauncherPause;
-  return job.spec.framework == model::Framework::kTensorFlow ? kHelperPause : kRendezvousPause;
+  const bool declared = job.spec.checkpoint.has_value();
+  if (declared && job.spec.checkpoint->mode == model::CheckpointMode::kHelper) return kHelperPause;
+  if (declared && job.spec.checkpoint->mode == model::CheckpointMode::kLauncher) return kLauncherPause;
+  // Parameter servers serve each worker alone: no other one waits for it.
+  const bool alone = model::traitsOf(job.spec.framework).discovery == model::Discovery::kWorkersOfServers;
+  return alone ? kHelperPause : kRendezvousPause;
 }
 
 }  // namespace trainyard::core

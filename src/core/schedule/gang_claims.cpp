@@ -82,7 +82,7 @@ bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape)
   if (model::mayStartIncomplete(job.spec)) return false;
   if (!mayStartSmaller(job, in_.snapshot.policy) || !mayClaim(pendingJob, shape)) return false;
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
-  if (in_.failed.hasShrink(key, pendingJob.rank.expected)) return false;
+  if (in_.failed.hasShrink(key, pendingJob.queuePosition.expected)) return false;
   const int minimum = job.spec.elastic->minReplicas;
   const std::size_t widest = shape.relaxation.widest;
   int beyond = desiredMembers(job) + 1;
@@ -95,7 +95,7 @@ bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape)
     }
     beyond = members;
   }
-  in_.failed.addShrink(key, pendingJob.rank.expected);
+  in_.failed.addShrink(key, pendingJob.queuePosition.expected);
   return false;
 }
 
@@ -108,8 +108,9 @@ std::optional<Claim> GangClaims::shrinkingFor(const PendingJob& pendingJob, int 
 }
 
 // Takes a claim for the first of `sizes`, where the second is too large. If all gangs that shrink have a
-// lower priority, returns one for the largest size in between; nothing if the cycle's work is spent. (Lost:
-// from gangs of equal priority, too. Elastic replays of Pollux' workloads take 1 % longer in the mean.)
+// lower priority, returns one for the largest size in between; nothing if the cycle's work is spent.
+// (Rejected: from gangs of equal priority, too. Elastic replays of Pollux' workloads take 1 % longer in the
+// mean.)
 std::optional<Claim> GangClaims::mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,
                                              std::pair<int, int> sizes, std::size_t widest) {
   const Priorities priorities(in_.snapshot);
@@ -136,8 +137,8 @@ bool GangClaims::moveOthers(const PendingJob& pendingJob, const GangShape& shape
 }
 
 // A claim is subject to the reservations of others like any start. Capacity of its victims is left out,
-// because it is handed over. (Lost: no check. A queue could take, job by job, what is reserved for a gang in
-// another queue.) A start that is itself conditional preempts no gang of another queue.
+// because it is handed over. (Rejected: no check. A queue could take, job by job, what is reserved for a gang
+// in another queue.) A start that is itself conditional preempts no gang of another queue.
 bool GangClaims::carryOutUnlessReserved(const PendingJob& pendingJob, Claim claim) {
   if (!claim.yields.empty()) {
     for (auto& each : claim.yields)

@@ -23,7 +23,7 @@ bool LimitHolds::add(const PendingJob& pendingJob, const Excess& beyond, Ends& s
   if (demand > in_.tree.node(beyond.queue).limit[beyond.dimension]) return false;
   holds_.push_back({.job = pendingJob.waiting->job,
                     .own = pendingJob.queue,
-                    .rank = pendingJob.rank,
+                    .queuePosition = pendingJob.queuePosition,
                     .at = beyond.queue,
                     .dimension = beyond.dimension,
                     .demand = demand,
@@ -38,7 +38,7 @@ void LimitHolds::addAll(const PendingJob& pendingJob, const Amounts& demand, con
       if (demand[d] <= 0 || in_.tree.node(at).limit[d] == QueueTree::kNoLimit) continue;
       holds_.push_back({.job = pendingJob.waiting->job,
                         .own = pendingJob.queue,
-                        .rank = pendingJob.rank,
+                        .queuePosition = pendingJob.queuePosition,
                         .at = at,
                         .dimension = d,
                         .demand = demand[d],
@@ -49,7 +49,7 @@ void LimitHolds::addAll(const PendingJob& pendingJob, const Amounts& demand, con
 
 BackfillVerdict LimitHolds::judge(const LimitHold& hold, const PendingJob& pendingJob, const Amounts& held) {
   if (hold.leavesCapacity(in_.tree, pendingJob.queue, held) || isEntitled(in_, pendingJob)) return {};
-  if (hold.own == pendingJob.queue && pendingJob.priority > hold.rank.priority) return {};
+  if (hold.own == pendingJob.queue && pendingJob.priority > hold.queuePosition.priority) return {};
   return lendReserved(backfillRequestOf(in_, pendingJob, hold.own, *hold.job), hold.reserved,
                       in_.snapshot.now, in_.snapshot.policy);
 }

@@ -39,8 +39,8 @@ double Overdue::responseRatio(const PendingJob& pendingJob) {
 std::size_t Overdue::elect(const Reservation& reservation, const std::vector<UnplacedJob>& waiting,
                            const std::function<bool(const UnplacedJob&)>& waitsForCapacity) {
   const Holder& holder = reservation.holder();
-  const auto& said = holder.job->status.pending;
-  const bool keeps = said && said->reservedSince;
+  const auto& reported = holder.job->status.pending;
+  const bool keeps = reported && reported->reservedSince;
   if (keeps || !model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing) return holder.position;
   std::vector<std::pair<base::WallTime, const UnplacedJob*>> oldest;
   for (const UnplacedJob& each : waiting)
@@ -58,7 +58,7 @@ std::size_t Overdue::elect(const Reservation& reservation, const std::vector<Unp
   for (std::size_t i = 0; i < asked; ++i) {
     const PendingJob& pendingJob = *oldest[i].second->pendingJob;
     const model::Job& job = *pendingJob.waiting->job;
-    if (pendingJob.priority < holder.rank.priority ||
+    if (pendingJob.priority < holder.queuePosition.priority ||
         in_.cache.poolOf(job, oldest[i].second->shape.key) != pool)
       continue;
     const auto* closedToIt = in_.placer.closedTo(job);

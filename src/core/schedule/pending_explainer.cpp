@@ -23,10 +23,7 @@ using model::PendingReason;
 // Jobs that were not reached are considered again after this time, even if nothing changes.
 constexpr std::chrono::seconds kLookAgain{1};
 
-bool isForCapacity(const Pending& pending) {
-  return pending.reason == PendingReason::kWaitingForCapacity ||
-         pending.reason == PendingReason::kWaitingForTopology;
-}
+bool isForCapacity(const Pending& pending) { return model::traitsOf(pending.reason).waitsForCapacity; }
 
 std::optional<base::WallTime> knownStart(const Reservation& reservation, base::WallTime now) {
   const auto& start = reservation.start();
@@ -37,8 +34,11 @@ std::optional<base::WallTime> knownStart(const Reservation& reservation, base::W
 }  // namespace
 
 bool PendingExplainer::addWait(const PendingJob& pendingJob, const PendingPtr& pending, Schedule& schedule) {
-  schedule.waits.push_back(
-      {pendingJob.waiting->job, pendingJob.waiting->silent, pending, false, pendingJob.position});
+  schedule.waits.push_back({.job = pendingJob.waiting->job,
+                            .silent = pendingJob.waiting->silent,
+                            .pending = pending,
+                            .behindStarting = false,
+                            .position = pendingJob.position});
   return false;
 }
 
@@ -54,16 +54,16 @@ bool PendingExplainer::notReached(const PendingJob& pendingJob, Schedule& schedu
 }
 
 PendingExplainer::PendingPtr PendingExplainer::previousReason(const PendingJob& pendingJob) const {
-  const auto& said = pendingJob.waiting->job->status.pending;
-  return said ? std::make_shared<const Pending>(*said) : unreached_;
+  const auto& previous = pendingJob.waiting->job->status.pending;
+  return previous ? std::make_shared<const Pending>(*previous) : unreached_;
 }
 
 // If the nodes will be free for all jobs in a moment, the job keeps the reason that it reported. Otherwise,
 // each of thousands of jobs would need two writes whenever a job ends.
 bool PendingExplainer::heldBack(const PendingJob& pendingJob, const Reservation& by, bool briefly,
                                 Schedule& schedule) {
-  const auto& said = pendingJob.waiting->job->status.pending;
-  if (briefly && said && isForCapacity(*said))
+  const auto& previous = pendingJob.waiting->job->status.pending;
+  if (briefly && previous && isForCapacity(*previous))
     return addWait(pendingJob, previousReason(pendingJob), schedule);
   PendingPtr& words = reservedBy_[&by];
   if (!words)
@@ -84,16 +84,16 @@ bool PendingExplainer::noteUnplacedAs(const PendingJob& pendingJob, std::size_t 
 
 PendingExplainer::PendingPtr PendingExplainer::failureOf(const PendingJob& pendingJob,
                                                          const GangShape& shape) {
-  const PlacementCache::Question question{shape.key, shape.relaxation.widest};
+  const UnplacedShapes::Question question{shape.key, shape.relaxation.widest};
   const model::Job& job = *pendingJob.waiting->job;
   const auto* closed = in_.placer.closedTo(job);
   auto& [takes, words] = failures_[{question, closed}];
   if (words && takes == in_.ledger.takes()) return words;
   // Nodes are closed for one queue only, so the cache must not share such a failure with others.
-  auto failure = closed == nullptr ? in_.cache.failure(question, in_.ledger) : nullptr;
+  auto failure = closed == nullptr ? in_.cache.unplaced.reason(question, in_.ledger) : nullptr;
   if (!failure) {
     failure = std::make_shared<const PlacementFailure>(in_.placer.failure(job, shape.relaxation.widest));
-    if (closed == nullptr) in_.cache.remember(question, in_.ledger, failure);
+    if (closed == nullptr) in_.cache.unplaced.rememberReason(question, in_.ledger, failure);
   }
   takes = in_.ledger.takes();
   // The blocking jobs and their expected ends change with time, so the cached failure is explained again.
@@ -109,7 +109,7 @@ Pending PendingExplainer::classified(const PendingJob& pendingJob, const GangSha
   return in_.report.classify(pendingJob, *failureOf(pendingJob, shape));
 }
 
-// "one rack", "any place".
+// "one rack", "any nodes".
 std::string PendingExplainer::levelText(std::size_t level) const {
   return level == 0 ? "any nodes" : fmt::format("one {}", in_.placer.domains().levels()[level].name);
 }
@@ -151,7 +151,7 @@ void PendingExplainer::describeTimeSlice(const PendingJob& pendingJob, Pending& 
         fmt::format("; the time slice of {} ends at {}", sliceOwner->key, base::formatTime(*first));
 }
 
-PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each) {
+PendingExplainer::Explained PendingExplainer::pendingOf(const UnplacedJob& each) {
   const PendingJob& pendingJob = *each.pendingJob;
   const auto& next = each.shape.relaxation.next;
   std::optional<base::WallTime> nextAt;
@@ -160,12 +160,12 @@ PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each
   const PlacementCache::MessageKey key{
       pendingJob.queue, each.shape.key,          each.shape.relaxation.widest,
       nextAt,           next ? next->widest : 0, slices ? pendingJob.priority : 0};
-  if (const auto reported = reported_.find(key); reported != reported_.end())
-    return lastReported_ = reported->second;
-  const bool known = in_.cache.failure({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
+  if (const auto reported = reported_.find(key); reported != reported_.end()) return {reported->second, true};
+  const bool known =
+      in_.cache.unplaced.reason({each.shape.key, each.shape.relaxation.widest}, in_.ledger) != nullptr;
   if (!known && in_.placer.budget().exhausted()) {
     wakeAt(in_.snapshot.now + kLookAgain);
-    return previousReason(pendingJob);
+    return {previousReason(pendingJob), false};
   }
   Pending own = classified(pendingJob, each.shape);
   describeMinimum(pendingJob, each.shape, own);
@@ -175,26 +175,27 @@ PendingExplainer::PendingPtr PendingExplainer::pendingOf(const UnplacedJob& each
     own.message += fmt::format("; accepts {} from {} on", levelText(next->widest), base::formatTime(*nextAt));
     wakeAt(nextAt);
   }
-  auto words = std::make_shared<const Pending>(std::move(own));
+  auto pending = std::make_shared<const Pending>(std::move(own));
   // A reason that did not change stays the same object, so that it is not compared job by job.
   if (const auto before = in_.cache.reported.find(key);
-      before != in_.cache.reported.end() && *before->second == *words)
-    words = before->second;
-  reported_.emplace(key, words);
-  return lastReported_ = words;
+      before != in_.cache.reported.end() && *before->second == *pending)
+    pending = before->second;
+  reported_.emplace(key, pending);
+  return {std::move(pending), true};
 }
 
 void PendingExplainer::explain(const std::vector<Reservation>& reservations, Schedule& schedule) {
-  std::vector<char> isShared(unplaced_.size(), 0);
+  std::vector<char> shareable(unplaced_.size(), 0);
   for (std::size_t i = 0; i < unplaced_.size(); ++i) {
     const UnplacedJob& each = unplaced_[i];
     auto& pending = schedule.waits[each.wait].pending;
-    if (each.equivalentTo && isShared[*each.equivalentTo] != 0) {
+    if (each.equivalentTo && shareable[*each.equivalentTo] != 0) {
       pending = schedule.waits[unplaced_[*each.equivalentTo].wait].pending;
       continue;
     }
-    pending = pendingOf(each);
-    isShared[i] = pending == lastReported_ ? 1 : 0;
+    Explained explained = pendingOf(each);
+    pending = std::move(explained.pending);
+    shareable[i] = explained.isShareable ? 1 : 0;
   }
   describeHolders(reservations, schedule);
   addExpectedStarts(reservations, schedule);
@@ -215,9 +216,10 @@ void PendingExplainer::describeHolders(const std::vector<Reservation>& reservati
     });
     if (holds == reservations.end() && !holders_.contains(wait.position)) continue;
     auto reported = std::make_shared<Pending>(*wait.pending);
-    const auto& said = wait.job->status.pending;
+    const auto& previous = wait.job->status.pending;
     if (holders_.contains(wait.position))
-      reported->reservedSince = said ? said->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
+      reported->reservedSince =
+          previous ? previous->reservedSince.value_or(in_.snapshot.now) : in_.snapshot.now;
     if (holds != reservations.end()) reported->estimatedStart = knownStart(*holds, in_.snapshot.now);
     wait.pending = std::move(reported);
   }
@@ -228,7 +230,7 @@ void PendingExplainer::addExpectedStarts(const std::vector<Reservation>& reserva
   for (GangWait& wait : schedule.waits) {
     if (starts.exhausted()) return;
     if (wait.pending->reservedSince) continue;
-    if (!isForCapacity(*wait.pending) && wait.pending->reason != PendingReason::kReservedForOthers) continue;
+    if (!model::traitsOf(wait.pending->reason).expectsStart) continue;
     const auto start = starts.start(*wait.job, in_.cache.shapeOf(*wait.job, wait.position));
     if (!start) continue;
     auto reported = std::make_shared<Pending>(*wait.pending);

@@ -67,7 +67,11 @@ class PendingExplainer {
 
  private:
   [[nodiscard]] PendingPtr failureOf(const PendingJob& pendingJob, const GangShape& shape);
-  [[nodiscard]] PendingPtr pendingOf(const UnplacedJob& each);
+  struct Explained {
+    PendingPtr pending;
+    bool isShareable = false;  // with equivalent jobs; false: it is what this job reported before
+  };
+  [[nodiscard]] Explained pendingOf(const UnplacedJob& each);
   [[nodiscard]] std::string levelText(std::size_t level) const;
   void describeMinimum(const PendingJob& pendingJob, const GangShape& shape, model::Pending& pending);
   void describeTimeSlice(const PendingJob& pendingJob, model::Pending& pending) const;
@@ -84,10 +88,9 @@ class PendingExplainer {
   std::vector<UnplacedJob> unplaced_;
   // The failures of this cycle, each with the ledger's takes() at that time. The key is the question, and the
   // nodes that are closed to the jobs that ask it.
-  using Question = std::pair<PlacementCache::Question, const GangPlacer::NodeNames*>;
+  using Question = std::pair<UnplacedShapes::Question, const GangPlacer::NodeNames*>;
   std::map<Question, std::pair<std::uint64_t, PendingPtr>> failures_;
   std::map<PlacementCache::MessageKey, PendingPtr> reported_;
-  PendingPtr lastReported_;  // the last one of reported_
   std::map<const Reservation*, PendingPtr> reservedBy_;
   std::set<std::size_t> holders_;  // positions
   std::optional<base::WallTime> wakeAt_;

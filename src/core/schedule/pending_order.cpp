@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/order/preemption_cost.h"
-#include "core/order/run_times.h"
+#include "core/order/queue_position_facts.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/queue_share.h"
@@ -14,7 +14,8 @@ namespace trainyard::core {
 namespace {
 
 bool earlier(const PendingJob& a, const PendingJob& b) {
-  return std::tie(a.rank.submitted, *a.rank.key) < std::tie(b.rank.submitted, *b.rank.key);
+  return std::tie(a.queuePosition.submitted, *a.queuePosition.key) <
+         std::tie(b.queuePosition.submitted, *b.queuePosition.key);
 }
 
 base::WallTime reservationSince(const PendingJob& pendingJob) {
@@ -24,7 +25,7 @@ base::WallTime reservationSince(const PendingJob& pendingJob) {
 bool isServedBefore(const PendingJob* a, const PendingJob* b) {
   if (a->priority != b->priority) return a->priority > b->priority;
   if (a->overdue != b->overdue) return a->overdue;
-  return a->rank.before(b->rank);
+  return a->queuePosition.before(b->queuePosition);
 }
 
 // A job that cannot be preempted may run beyond its estimate and beyond the run times of similar jobs. Only
@@ -36,42 +37,39 @@ void useDeadline(const model::JobSpec& spec, OrderView& view) {
   view.isUnbounded = !spec.run.activeDeadline;
 }
 
-}  // namespace
-
-Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot, RunTimeModel& forecast) {
+// The view of a job that does not run.
+OrderView viewOf(const model::Job& job, int priority, const QueuePositionFacts& facts,
+                 model::Ordering ordering, RunTimeModel& forecast) {
   OrderView view;
   view.key = &job.key;
   view.priority = priority;
-  view.submitted = job.created;
-  view.gpus = forecast.gpusOf(job);
-  view.ran = ranSoFar(job, snapshot.now);
-  view.running = job.status.gang.placed.has_value();
-  if (view.running) view.preemptionCost = preemptionCost(job, snapshot);
+  view.submitted = facts.submitted;
+  view.gpus = facts.gpus;
+  view.ran = facts.ran;
   // An estimate that the job has exceeded no longer predicts its end.
-  if (const auto remaining = estimatedRemaining(job, snapshot.now); remaining && remaining->count() > 0) {
-    view.remaining = *remaining;
-  } else if (model::traitsOf(snapshot.policy.ordering).learns) {
-    view.gittinsIndex = forecast.rate(job);
+  if (facts.remaining && facts.remaining->count() > 0) {
+    view.remaining = *facts.remaining;
+  } else if (model::traitsOf(ordering).learns) {
+    view.gittinsIndex = forecast.rate(facts.question, job);
   }
   useDeadline(job.spec, view);
-  return rankOf(view, orderSettings(snapshot.policy));
+  return view;
 }
 
-Rank rankOf(const model::Job& job, int priority, const RankFacts& standing, const OrderSettings& settings,
-            RunTimeModel& forecast) {
-  OrderView view;
-  view.key = &job.key;
-  view.priority = priority;
-  view.submitted = standing.submitted;
-  view.gpus = standing.gpus;
-  view.ran = standing.ran;
-  if (standing.remaining && standing.remaining->count() > 0) {
-    view.remaining = *standing.remaining;
-  } else if (model::traitsOf(settings.ordering).learns) {
-    view.gittinsIndex = forecast.rate(standing.question, job);
-  }
-  useDeadline(job.spec, view);
-  return rankOf(view, settings);
+}  // namespace
+
+QueuePosition queuePositionOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
+                              RunTimeModel& forecast) {
+  OrderView view = viewOf(job, priority, queuePositionFactsOf(job, snapshot.now, forecast),
+                          snapshot.policy.ordering, forecast);
+  view.running = job.status.gang.placed.has_value();
+  if (view.running) view.preemptionCost = preemptionCost(job, snapshot);
+  return queuePositionOf(view, orderSettings(snapshot.policy));
+}
+
+QueuePosition queuePositionOf(const model::Job& job, int priority, const QueuePositionFacts& standing,
+                              const OrderSettings& settings, RunTimeModel& forecast) {
+  return queuePositionOf(viewOf(job, priority, standing, settings.ordering, forecast), settings);
 }
 
 OrderSettings orderSettings(const model::Policy& policy) {
@@ -100,9 +98,9 @@ bool PendingOrder::before(const Line& a, const Line& b) const {
   std::int64_t shareA = a.share;
   std::int64_t shareB = b.share;
   if (!a.isRoot || !b.isRoot) {
-    const auto [servingA, servingB] = servings(tree_, jobA.queue, jobB.queue);
-    shareA = shareOf(servingA, jobA.demand);
-    shareB = shareOf(servingB, jobB.demand);
+    const auto [branchA, branchB] = comparedBranches(tree_, jobA.queue, jobB.queue);
+    shareA = shareOf(branchA, jobA.demand);
+    shareB = shareOf(branchB, jobB.demand);
   }
   return shareA != shareB ? shareA < shareB : earlier(jobA, jobB);
 }
@@ -114,10 +112,10 @@ void PendingOrder::weigh(Line& line) const {
   line.share = shareOf({head.queue, false}, head.demand);
 }
 
-std::int64_t PendingOrder::shareOf(const Serving& serving, const Amounts& demand) const {
-  if (serving.branch >= shares_.size()) shares_.resize(serving.branch + 1);
-  Share& known = shares_[serving.branch][serving.isAbove ? 1 : 0];
-  if (known.demand != &demand) known = {&demand, servingShare(tree_, serving, demand)};
+std::int64_t PendingOrder::shareOf(const ComparedBranch& compared, const Amounts& demand) const {
+  if (compared.branch >= shares_.size()) shares_.resize(compared.branch + 1);
+  Share& known = shares_[compared.branch][compared.isAbove ? 1 : 0];
+  if (known.demand != &demand) known = {&demand, comparedShare(tree_, compared, demand)};
   return known.share;
 }
 

@@ -21,9 +21,9 @@ struct PendingJob {
   const SchedulableJob* waiting = nullptr;
   int priority = 0;
   QueueTree::Index queue = QueueTree::kCluster;
-  const Amounts& demand;
-  Rank rank = {};            // within its queue
-  std::size_t position = 0;  // in the snapshot
+  const Amounts& demand;             // of its shape; not freed before the schedule ends
+  QueuePosition queuePosition = {};  // within its queue
+  std::size_t position = 0;          // in the snapshot
   // Since when the job has had a reservation, which keeps its turn among queues although shares have changed.
   // Absent if it has none, or if its queue has its share by now.
   std::optional<base::WallTime> reservationSince = std::nullopt;
@@ -32,13 +32,14 @@ struct PendingJob {
   const JobNotes::PendingFacts* pendingFacts = nullptr;  // of its note
 };
 
-// Returns the job's rank in its queue, by the ordering of the cluster's policy.
-[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const model::Snapshot& snapshot,
-                          RunTimeModel& forecast);
+// Returns the job's position in its queue, by the ordering of the cluster's policy.
+[[nodiscard]] QueuePosition queuePositionOf(const model::Job& job, int priority,
+                                            const model::Snapshot& snapshot, RunTimeModel& forecast);
 
-// Returns the rank of a pending job with this standing.
-[[nodiscard]] Rank rankOf(const model::Job& job, int priority, const RankFacts& standing,
-                          const OrderSettings& settings, RunTimeModel& forecast);
+// Returns the position of a pending job with these facts.
+[[nodiscard]] QueuePosition queuePositionOf(const model::Job& job, int priority,
+                                            const QueuePositionFacts& facts, const OrderSettings& settings,
+                                            RunTimeModel& forecast);
 [[nodiscard]] OrderSettings orderSettings(const model::Policy& policy);
 
 // Hands out the pending jobs in the order in which they are served. The order changes with every job that is
@@ -66,7 +67,7 @@ class PendingOrder {
   };
   [[nodiscard]] bool before(const Line& a, const Line& b) const;
   void weigh(Line& line) const;
-  [[nodiscard]] std::int64_t shareOf(const Serving& serving, const Amounts& demand) const;
+  [[nodiscard]] std::int64_t shareOf(const ComparedBranch& compared, const Amounts& demand) const;
 
   const QueueTree& tree_;
   std::vector<Line> lines_;
@@ -77,6 +78,7 @@ class PendingOrder {
   // The last share of each branch and the demand it was computed for, until a job is charged. Equivalent jobs
   // come one after another.
   struct Share {
+    // Identified by its address: the scheduler keeps one object for each shape.
     const Amounts* demand = nullptr;
     std::int64_t share = 0;
   };

@@ -33,7 +33,7 @@ Preemptor preemptorOf(ScheduleContext& in, const PendingJob& pendingJob) {
           .queue = pendingJob.queue,
           .demand = typedDemandOf(in, pendingJob, job),
           .isHolder = pendingJob.pendingFacts->reservedSince || in.preemption.gangs().isHolder(job),
-          .rank = pendingJob.rank,
+          .queuePosition = pendingJob.queuePosition,
           .overdue = pendingJob.overdue};
 }
 
@@ -47,12 +47,12 @@ BackfillRequest backfillRequestOf(ScheduleContext& in, const PendingJob& pending
 }
 
 EquivalenceKey equivalenceKeyOf(const PendingJob& pendingJob, const GangShape& shape) {
-  return {pendingJob.queue,
-          shape.relaxation.widest,
-          pendingJob.priority,
-          shape.key,
-          pendingJob.pendingFacts->preemptible,
-          pendingJob.pendingFacts->mayPreempt};
+  return {.queue = pendingJob.queue,
+          .widest = shape.relaxation.widest,
+          .priority = pendingJob.priority,
+          .shape = shape.key,
+          .preemptible = pendingJob.pendingFacts->preemptible,
+          .mayPreempt = pendingJob.pendingFacts->mayPreempt};
 }
 
 }  // namespace trainyard::core

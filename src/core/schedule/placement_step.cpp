@@ -17,8 +17,13 @@ bool needsOnlyCapacity(const PendingJob& pendingJob) {
 
 FailedSearches::HeldBackKey heldBackKey(const PendingJob& pendingJob, const GangShape& shape, Basis basis) {
   const model::JobSpec& spec = pendingJob.waiting->job->spec;
-  return {pendingJob.queue,       shape.key, shape.relaxation.widest, spec.preemptible,
-          isCheckpointable(spec), basis,     spec.run.activeDeadline};
+  return {.queue = pendingJob.queue,
+          .shape = shape.key,
+          .widest = shape.relaxation.widest,
+          .preemptible = spec.preemptible,
+          .checkpointable = isCheckpointable(spec),
+          .basis = basis,
+          .deadline = spec.run.activeDeadline};
 }
 
 }  // namespace
@@ -133,7 +138,7 @@ std::optional<std::size_t> PlacementStep::equivalentUnplaced(const PendingJob& p
   const auto equal = in_.failed.unplaced(equivalenceKeyOf(pendingJob, shape));
   if (!equal) return std::nullopt;
   const bool mayTimeSlice = allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced();
-  if (mayTimeSlice && !in_.preemption.rights().hasNoCandidate(pendingJob.queue, pendingJob.rank,
+  if (mayTimeSlice && !in_.preemption.rights().hasNoCandidate(pendingJob.queue, pendingJob.queuePosition,
                                                               pendingJob.pendingFacts->mayPreempt))
     return std::nullopt;
   return equal;

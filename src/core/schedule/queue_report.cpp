@@ -105,11 +105,9 @@ bool QueueReport::isBelowShare(QueueTree::Index queue) const {
 
 model::Pending QueueReport::classify(const PendingJob& pendingJob, const model::Pending& failure) const {
   model::Pending pending = failure;
-  pending.delay = model::DelayKind::kNone;
-  const bool forCapacity = failure.reason == model::PendingReason::kWaitingForCapacity ||
-                           failure.reason == model::PendingReason::kWaitingForTopology;
-  if (!forCapacity) return pending;
-  pending.delay = model::DelayKind::kFragmentation;
+  const model::PendingReasonTraits& traits = model::traitsOf(failure.reason);
+  pending.delay = traits.delay;
+  if (!traits.waitsForCapacity) return pending;
   const std::int64_t wanted = pendingJob.demand[dimension_];
   const auto over = [&](QueueTree::Index queue) {
     return base::saturatingAdd(tree_.node(queue).usage[dimension_], wanted) > fairShares_[queue];

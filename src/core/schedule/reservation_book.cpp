@@ -22,7 +22,7 @@ bool givesSurplus(const Change& change) {
 // Whether it gives up members as it would for any job of its queue that is of no lower priority.
 bool givesWithinQueue(const Change& change, const Holder& holder, const QueueTree& tree, int priority) {
   return change.kind == ChangeKind::kShrink && tree.queueOf(*change.job) == holder.queue &&
-         holder.rank.priority >= priority && !forbidsPreemptionWithin(tree.node(holder.queue));
+         holder.queuePosition.priority >= priority && !forbidsPreemptionWithin(tree.node(holder.queue));
 }
 
 }  // namespace
@@ -44,9 +44,9 @@ void ReservationBook::rest(const PendingJob& pendingJob) {
   restingHolders_.push_back({&pendingJob});
 }
 
-// One period for all reservations. (Lost: a period for each holder, or for each pool. Two of them keep the
-// capacity of a gang that needs both for ever, in turn. Lost: periods by the clock alone. Whether a gang
-// keeps its capacity in the first minutes then depends on the time of day.)
+// One period for all reservations. (Rejected: a period for each holder, or for each pool. Two of them keep
+// the capacity of a gang that needs both for ever, in turn. Rejected: periods by the clock alone. Whether a
+// gang keeps its capacity in the first minutes then depends on the time of day.)
 void ReservationBook::noteReservedSince(const std::vector<PendingJob>& pendingJobs) {
   base::WallTime since = in_.request.reservedSince.value_or(in_.snapshot.now);
   for (const PendingJob& each : pendingJobs) {
@@ -89,7 +89,7 @@ void ReservationBook::reserve(const PendingJob& pendingJob, const GangShape& sha
                 .silent = pendingJob.waiting->silent,
                 .position = pendingJob.position,
                 .queue = pendingJob.queue,
-                .rank = pendingJob.rank,
+                .queuePosition = pendingJob.queuePosition,
                 .overdue = pendingJob.overdue,
                 .isEntitled = isEntitled(in_, pendingJob),
                 .shape = shape.key,
@@ -124,7 +124,11 @@ std::optional<Ends> ReservationBook::endsFor(const PendingJob& holder) {
 std::optional<base::WallTime> ReservationBook::preemptibleByFrom(const Preemptor& preemptor,
                                                                  const model::Job& gang) {
   const Amounts held = holdingsOf(in_.tree.capacity(), gang);
-  const Victim victim{&gang, Priorities(in_.snapshot).of(gang), in_.tree.queueOf(gang), held, false};
+  const Victim victim{.job = &gang,
+                      .priority = Priorities(in_.snapshot).of(gang),
+                      .queue = in_.tree.queueOf(gang),
+                      .held = held,
+                      .isUnprotected = false};
   std::optional<base::WallTime> from;
   if (const auto* condition = model::backfillCondition(gang, *preemptor.job);
       condition != nullptr && hasCondition(preemptor, victim, in_.tree))
@@ -136,7 +140,7 @@ std::optional<base::WallTime> ReservationBook::preemptibleByFrom(const Preemptor
   return from ? std::min(*from, *always) : always;
 }
 
-// Returns true if an earlier job of the same namespace has a reservation on the same pool. (Lost: of any
+// Returns true if an earlier job of the same namespace has a reservation on the same pool. (Rejected: of any
 // namespace. A tenant's stream of jobs that state a second is always ahead, and a job that can never start
 // stays so. The gangs of other tenants then had no reservation at all.)
 bool ReservationBook::isReservedByAnother(const PendingJob& pendingJob) const {
@@ -154,8 +158,9 @@ Reservation::Asking ReservationBook::askingOf(const PendingJob& pendingJob, cons
   const bool byExpectedRun = model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing;
   const auto& ownSince = pendingJob.pendingFacts->reservedSince;
   const bool isInQueue = holder.queue == pendingJob.queue;
-  const bool isHigher = isInQueue && pendingJob.priority > holder.rank.priority;
-  const bool comesFirst = isInQueue && !holder.overdue && pendingJob.rank.before(holder.rank);
+  const bool isHigher = isInQueue && pendingJob.priority > holder.queuePosition.priority;
+  const bool comesFirst =
+      isInQueue && !holder.overdue && pendingJob.queuePosition.before(holder.queuePosition);
   const bool isOlder = ownSince && *ownSince < holder.since && (isInQueue || !holder.isEntitled);
   BackfillRequest request = backfillRequestOf(in_, pendingJob, holder.queue, *holder.job);
   request.comesFirst = comesFirst;
@@ -207,12 +212,12 @@ ReservationBook::Judgement ReservationBook::judge(const PendingJob& pendingJob,
 
 // A gang with a shorter expected run is served before the holder of a reservation in its queue. So no
 // reservation is in its way yet. The holder may preempt it minRuntime after that run should have ended.
-// (Lost: no condition. A job that states one second and never ends then keeps a pending gang of its queue
+// (Rejected: no condition. A job that states one second and never ends then keeps a pending gang of its queue
 // from its capacity for ever.)
 //
 // A holder in the back-off after an aborted attempt keeps no capacity, because it might fail again and again.
-// (Lost: no condition. A gang that never ends took the capacity in the seconds of a holder's back-off, and
-// the holder never started.) A claim on gangs of other queues is left alone: it may not be conditional.
+// (Rejected: no condition. A gang that never ends took the capacity in the seconds of a holder's back-off,
+// and the holder never started.) A claim on gangs of other queues is left alone: it may not be conditional.
 ReservationBook::Conditions ReservationBook::conditionsForAbsentHolders(
     const PendingJob& pendingJob, const std::vector<model::Assignment>& assignments, bool preempts) {
   Conditions conditions;
@@ -255,9 +260,9 @@ std::optional<model::Charge::Backfill> ReservationBook::conditionFor(
 }
 
 // Capacity of gangs that the holder cannot preempt is handed over. The rest is taken with the time from which
-// on the holder may have it; members that an elastic gang would give to the holder as well, now. (Lost: all
-// but gangs of lower priority in the holder's queue are handed over. A tenant then rids its capacity of the
-// condition by any preemption within its own queue.)
+// on the holder may have it; members that an elastic gang would give to the holder as well, now. (Rejected:
+// all but gangs of lower priority in the holder's queue are handed over. A tenant then rids its capacity of
+// the condition by any preemption within its own queue.)
 ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& holder,
                                                                  const std::vector<Change>& preempted) {
   const Priorities priorities(in_.snapshot);
@@ -272,7 +277,7 @@ ReservationBook::TakenFromHolder ReservationBook::takeFromHolder(const Holder& h
     return taken;
   }
   const Preemptor preemptor{.job = holder.job.get(),
-                            .priority = holder.rank.priority,
+                            .priority = holder.queuePosition.priority,
                             .queue = holder.queue,
                             .demand = demandOf(tree.capacity(), *holder.job)};
   // Preemption rights are checked against the queues as they were before the claim.

@@ -12,8 +12,8 @@ namespace trainyard::core {
 // namespaces that have some. Each namespace gets at least one, as long as more are left than there are queues
 // without any. A reservation costs a search for its holder's expected start.
 //
-// (Lost: equal parts by namespace alone. A tenant with nine namespaces had all of them. Equal parts by queue
-// in any case: an unused one was lost to the second namespace of another queue.)
+// (Rejected: equal parts by namespace alone. A tenant with nine namespaces had all of them. Equal parts by
+// queue in any case: an unused one was lost to the second namespace of another queue.)
 class ReservationParts {
  public:
   static constexpr int kMax = 8;

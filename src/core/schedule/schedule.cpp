@@ -21,7 +21,7 @@ const model::ObjectKey* Schedule::reservedFor(const model::Job& job, int priorit
     }
   }
   for (const LimitHold& each : limitHolds) {
-    if (each.own == queue && each.rank.priority < priority) continue;
+    if (each.own == queue && each.queuePosition.priority < priority) continue;
     if (!each.leavesCapacity(tree, queue, held)) return &each.job->key;
   }
   return nullptr;

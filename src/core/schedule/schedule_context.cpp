@@ -15,16 +15,17 @@ ScheduleContext::ScheduleContext(const ScheduleRequest& of)
       types(snapshot, ledger, tree, placer, of.cache),
       runs(snapshot, of.cache.liveRuns),
       ends(snapshot, of.cache.notes, ledger, runs),
-      preemption({.snapshot = snapshot,
-                  .notes = of.cache.notes,
-                  .ledger = ledger,
-                  .tree = tree,
-                  .placer = placer,
-                  .ends = ends,
-                  .runs = runs,
-                  .rankOf = [this](const model::Job& job,
-                                   int priority) { return rankOf(job, priority, snapshot, runs); },
-                  .taken = of.changing}),
+      preemption(
+          {.snapshot = snapshot,
+           .notes = of.cache.notes,
+           .ledger = ledger,
+           .tree = tree,
+           .placer = placer,
+           .ends = ends,
+           .runs = runs,
+           .queuePositionOf = [this](const model::Job& job,
+                                     int priority) { return queuePositionOf(job, priority, snapshot, runs); },
+           .taken = of.changing}),
       starting(of.startingMembers, of.maxStartingMembers) {}
 
 void ScheduleContext::start(const PendingJob& pendingJob, Placement placement, Conditions conditions) {

@@ -17,13 +17,24 @@ namespace trainyard::core {
 Scheduler::Scheduler(const ScheduleRequest& request)
     : in_(request),
       report_(in_.tree),
-      overdue_({in_.snapshot, in_.placer, request.cache, report_, in_.runs}),
-      explainer_({in_.snapshot, in_.ledger, in_.tree, in_.placer, request.cache, report_, in_.ends, in_.runs,
-                  overdue_}),
+      overdue_({.snapshot = in_.snapshot,
+                .placer = in_.placer,
+                .cache = request.cache,
+                .report = report_,
+                .runs = in_.runs}),
+      explainer_({.snapshot = in_.snapshot,
+                  .ledger = in_.ledger,
+                  .tree = in_.tree,
+                  .placer = in_.placer,
+                  .cache = request.cache,
+                  .report = report_,
+                  .ends = in_.ends,
+                  .runs = in_.runs,
+                  .overdue = overdue_}),
       step_(in_, explainer_) {
   request.cache.notes.follow(in_.snapshot.jobs);
   request.cache.followQueues(in_.snapshot);
-  unreachedBefore_ = std::exchange(request.cache.unreached, std::nullopt);
+  unreachedBefore_ = std::exchange(request.cache.progress.unreached, std::nullopt);
 }
 
 Schedule Scheduler::run() {
@@ -34,7 +45,7 @@ Schedule Scheduler::run() {
   report_.countWaiting(pendingJobs);
   keepReservedPositions(pendingJobs);
   step_.book().begin(pendingJobs);
-  in_.placer.prefer(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
+  in_.placer.preferredTypes().choose(typesForWaiting(pendingJobs, in_.snapshot, in_.ledger, in_.tree));
   // They have a place in the order, but count in no report, and get nothing.
   const std::size_t awake = pendingJobs.size();
   listPendingJobs(true, pendingJobs);
@@ -64,7 +75,8 @@ void Scheduler::listPendingJobs(bool rests, std::vector<PendingJob>& pendingJobs
                            .priority = facts->priority,
                            .queue = facts->queue,
                            .demand = demandOfShape(job, request.cache.shapeOf(job, position)),
-                           .rank = rankOf(job, facts->priority, facts->standing, settings, in_.runs),
+                           .queuePosition = queuePositionOf(job, facts->priority, facts->queuePositionFacts,
+                                                            settings, in_.runs),
                            .position = position,
                            .pendingFacts = &*facts});
     if (!rests) in_.tree.noteWaiting(facts->queue, pendingJobs.back().demand);
@@ -74,7 +86,7 @@ void Scheduler::listPendingJobs(bool rests, std::vector<PendingJob>& pendingJobs
 
 JobNotes::PendingFacts Scheduler::pendingFactsOf(const model::Job& job, const Priorities& priorities) {
   const auto& pending = job.status.pending;
-  return {.standing = rankFactsOf(job, in_.snapshot.now, in_.runs),
+  return {.queuePositionFacts = queuePositionFactsOf(job, in_.snapshot.now, in_.runs),
           .priority = priorities.of(job),
           .queue = in_.tree.queueOf(job),
           .reservedSince = pending ? pending->reservedSince : std::nullopt,
@@ -119,7 +131,7 @@ void Scheduler::keepReservedPositions(std::vector<PendingJob>& pendingJobs) {
 // Half of the budget is for the first jobs, the other half for jobs that the last cycle did not reach.
 bool Scheduler::isReached(const PendingJob& pendingJob) {
   const model::ObjectKey& key = pendingJob.waiting->job->key;
-  auto& unreached = in_.request.cache.unreached;
+  auto& unreached = in_.request.cache.progress.unreached;
   if (unreachedBefore_ == key) unreachedBefore_.reset();
   const bool forUnreached = unreachedBefore_ && in_.placer.budget().left() < WorkBudget::kPerCycle / 2;
   if (!forUnreached && !in_.placer.budget().exhausted()) return true;
@@ -254,7 +266,7 @@ void Scheduler::report() {
   explainer_.explain(reservations, schedule);
   for (const Reservation& each : reservations)
     schedule.reservedPools.push_back(
-        {each.holder().job->key, each.holder().queue, each.holder().rank.priority, each.pool()});
+        {each.holder().job->key, each.holder().queue, each.holder().queuePosition.priority, each.pool()});
   schedule.limitHolds = limitHolds;
   if (reservations.empty() && limitHolds.empty()) in_.request.reservedSince.reset();
   in_.wakeAt(in_.preemption.gangs().wakeAt());

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/saturating.h"
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/queues/holdings.h"
 #include "core/search/gpu_types.h"
 #include "model/gang_size.h"

@@ -44,7 +44,7 @@ std::map<std::string, int> worthOf(const Job& job) {
 std::map<std::string, std::int64_t> freeByType(const Ledger& ledger, const std::string& label) {
   std::map<std::string, std::int64_t> free;
   for (const Ledger::NodeCapacity& capacity : ledger.nodes()) {
-    const bool open = capacity.node->ready && !capacity.node->unschedulable && !capacity.node->deleting;
+    const bool open = capacity.node->takesPods();
     const std::string* type = open && capacity.free.gpus() > 0 ? capacity.node->labels.find(label) : nullptr;
     if (type != nullptr) free[*type] += capacity.free.gpus();
   }

@@ -64,7 +64,7 @@ base::WallTime GangPlacer::waitingSinceOf(const Job& job, std::size_t position) 
 }
 
 std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
-  const auto [found, isNew] = cache_.attainable.try_emplace(shape, 0);
+  const auto [found, isNew] = cache_.whenEmpty.attainable.try_emplace(shape, 0);
   if (isNew) {
     spend(nodes());
     // Per shape: closed nodes depend on the queue.
@@ -78,7 +78,8 @@ std::size_t GangPlacer::attainable(const Job& job, std::uint32_t shape) {
 bool GangPlacer::mayEverStart(const Job& job, std::uint32_t shape) {
   // Nodes are closed to a job only if it could start without them.
   if (closedTo(job) != nullptr) return true;
-  const auto [found, isNew] = cache_.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
+  const auto [found, isNew] =
+      cache_.whenEmpty.mayEverStart.try_emplace({shape, snapshot_.policy.resize.enabled}, true);
   if (isNew) {
     spend(nodes());
     const auto minimum = minimumOf(job, snapshot_.policy);
@@ -94,7 +95,8 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
   request.closed = closedTo(job);
   if (!mix_) mix_ = cache_.notes.mix();
   request.mix = &*mix_;
-  request.shapeCosts = plannedCosts(job);
+  const auto* planned = plannedShapes_.costsOf(job);
+  request.shapeCosts = planned != nullptr ? planned : &snapshot_.policy.shapeCosts;
   request.refusals = &cache_.refusals;
   for (const model::Role& role : job.spec.roles) {
     std::vector<int> indices(static_cast<std::size_t>(model::gangMembers(job, role)));
@@ -102,19 +104,6 @@ PlaceRequest GangPlacer::request(const Job& job, std::size_t widest) {
     if (!indices.empty()) request.groups.push_back({&role, model::IndexSet(std::move(indices))});
   }
   return request;
-}
-
-// The shape that a plan prefers, as if only that had been measured; else the policy's table.
-const std::vector<model::ShapeCost>* GangPlacer::plannedCosts(const Job& job) {
-  constexpr int kPreferred = 900;
-  const auto& plan = job.status.plan;
-  if (!job.spec.plan.automatic || !plan || plan->nodes < 1) return &snapshot_.policy.shapeCosts;
-  const std::int64_t gpus = model::desiredGpus(job.spec);
-  if (gpus == 0 || gpus % plan->nodes != 0) return &snapshot_.policy.shapeCosts;
-  const int each = static_cast<int>(gpus / plan->nodes);
-  const auto [known, isNew] = planned_.try_emplace({plan->nodes, each});
-  if (isNew) known->second.push_back({plan->nodes, each, kPreferred});
-  return &known->second;
 }
 
 std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, std::size_t widest) {
@@ -125,10 +114,10 @@ std::optional<Placement> GangPlacer::place(const Job& job, std::uint32_t shape, 
     return placeAvoiding(job, widest, failed);
   }
   if (closedTo(job) != nullptr) return placeAvoiding(job, widest, suspects());
-  const PlacementCache::Question question{shape, widest};
-  if (cache_.failed(question, ledger_)) return std::nullopt;
+  const UnplacedShapes::Question question{shape, widest};
+  if (cache_.unplaced.has(question, ledger_)) return std::nullopt;
   auto placement = placeAvoiding(job, widest, suspects());
-  if (!placement) cache_.remember(question, ledger_);
+  if (!placement) cache_.unplaced.remember(question, ledger_);
   return placement;
 }
 
@@ -177,29 +166,15 @@ std::optional<Placement> GangPlacer::tryPlace(const PlaceRequest& request) {
     spend(0);  // charges constraints that this search evaluated first
     return placement;
   };
-  if (auto preferred = placeOnPreferredType(request, find)) return preferred;
-  return usesOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
-}
-
-const std::string* GangPlacer::preferredType(const Job& job) const {
-  if (!preferred_.empty()) {
-    if (const auto type = preferred_.find(job.key); type != preferred_.end()) return &type->second;
+  if (const std::string* type = preferredTypes_.of(*request.job)) {
+    const auto& others = cache_.gpuTypes(snapshot_).others();
+    if (const auto avoided = others.find(*type); avoided != others.end()) {
+      PlaceRequest asked = request;
+      asked.avoidNodes.insert(asked.avoidNodes.end(), avoided->second.begin(), avoided->second.end());
+      if (auto placement = find(asked)) return placement;
+    }
   }
-  const bool planned = job.spec.plan.automatic && job.status.plan && !job.status.plan->gpuType.empty();
-  return planned ? &job.status.plan->gpuType : nullptr;
-}
-
-// Places on the preferred type of GPU if it has capacity: by chooseTypes(), else by the job's plan.
-template <typename Find>
-std::optional<Placement> GangPlacer::placeOnPreferredType(const PlaceRequest& request, const Find& find) {
-  const std::string* preferred = preferredType(*request.job);
-  if (preferred == nullptr) return std::nullopt;
-  const auto& others = cache_.gpuTypes(snapshot_).others();
-  const auto type = others.find(*preferred);
-  if (type == others.end()) return std::nullopt;
-  PlaceRequest asked = request;
-  asked.avoidNodes.insert(asked.avoidNodes.end(), type->second.begin(), type->second.end());
-  return find(asked);
+  return usesOneType(request) ? placeOnOneType(request, cache_.gpuTypes(snapshot_), find) : find(request);
 }
 
 bool GangPlacer::usesOneType(const PlaceRequest& request) {

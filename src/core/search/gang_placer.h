@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,8 @@
 #include "core/place/relaxation.h"
 #include "core/place/work_budget.h"
 #include "core/search/placement_cache.h"
+#include "core/search/planned_shapes.h"
+#include "core/search/type_preference.h"
 #include "model/snapshot.h"
 
 namespace trainyard::core {
@@ -78,9 +79,8 @@ class GangPlacer {
   // Why the job has no placement; for an elastic gang that never fits as desired, why its minimum has none.
   [[nodiscard]] PlacementFailure failure(const model::Job& job, std::size_t widest);
 
-  // The type of GPU on which these jobs are placed if it has capacity
-  // (core/search/type_choice.h). It overrides their plans.
-  void prefer(std::map<model::ObjectKey, std::string> types) { preferred_ = std::move(types); }
+  // The types of GPU on which jobs are placed if these have capacity.
+  [[nodiscard]] TypePreference& preferredTypes() { return preferredTypes_; }
 
   // Nodes that this job can never use, at any size (PlaceRequest::closed).
   using NodeNames = std::vector<model::NodeName>;
@@ -99,10 +99,14 @@ class GangPlacer {
   [[nodiscard]] NodeRefusals& refusals() { return cache_.refusals; }
 
  private:
+  using Steps = std::vector<RelaxationStep>;
+  [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
+  [[nodiscard]] const Steps& unestimatedSteps(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
   [[nodiscard]] std::size_t attainable(const model::Job& job, std::uint32_t shape);
   [[nodiscard]] std::optional<Placement> placeAvoiding(const model::Job& job, std::size_t widest,
                                                        const std::vector<model::NodeName>& failed);
   [[nodiscard]] const std::vector<model::NodeName>& suspects();
+  [[nodiscard]] bool usesOneType(const PlaceRequest& request);
   [[nodiscard]] std::int64_t nodes() const { return static_cast<std::int64_t>(ledger_.nodes().size()) + 1; }
   // Also charges what earlier searches have spent on long constraints.
   void spend(std::int64_t nodes) { budget_.spend(nodes + cache_.refusals.takeWork()); }
@@ -112,23 +116,12 @@ class GangPlacer {
   const Domains& domains_;
   PlacementCache& cache_;
   WorkBudget budget_;
-  using Steps = std::vector<RelaxationStep>;
-  [[nodiscard]] const Steps& stepsOf(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
-  [[nodiscard]] const Steps& unestimatedSteps(const model::Job& job, std::uint32_t shape, std::int64_t gpus);
-
-  [[nodiscard]] const std::vector<model::ShapeCost>* plannedCosts(const model::Job& job);
-  template <typename Find>
-  [[nodiscard]] std::optional<Placement> placeOnPreferredType(const PlaceRequest& request, const Find& find);
-  [[nodiscard]] const std::string* preferredType(const model::Job& job) const;
-
-  std::map<model::ObjectKey, std::string> preferred_;
+  TypePreference preferredTypes_;
+  PlannedShapes plannedShapes_;
   std::map<model::ObjectKey, std::shared_ptr<const NodeNames>> closed_;
-
-  std::map<std::pair<int, int>, std::vector<model::ShapeCost>> planned_;  // by nodes and GPUs per node
   // The relaxation steps of shapes, by estimated duration.
   std::map<std::pair<std::uint32_t, std::optional<std::chrono::seconds>>, Steps> steps_;
   std::vector<const Steps*> unestimated_;  // of jobs without estimate, by shape; null: not computed
-  [[nodiscard]] bool usesOneType(const PlaceRequest& request);
   std::optional<std::vector<model::NodeName>> suspects_;  // computed on demand
   std::optional<JobMix> mix_;                             // computed on demand
 };

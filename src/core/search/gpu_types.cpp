@@ -4,7 +4,8 @@
 
 namespace trainyard::core {
 
-GpuTypes::GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label) : label_(label) {
+GpuTypes::GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label)
+    : nodes_(nodes), label_(label) {
   const std::string* first = nullptr;
   const bool several = std::any_of(nodes.begin(), nodes.end(), [&](const auto& node) {
     const std::string* type = node->allocatable.gpus() > 0 ? node->labels.find(label) : nullptr;

@@ -19,7 +19,10 @@ class GpuTypes {
  public:
   GpuTypes(const model::SharedList<model::Node>& nodes, const std::string& label);
 
-  [[nodiscard]] const std::string& label() const { return label_; }
+  // Whether these are the types of exactly these node objects, by this label.
+  [[nodiscard]] bool areOf(const model::SharedList<model::Node>& nodes, const std::string& label) const {
+    return nodes_.isSameAs(nodes) && label_ == label;
+  }
 
   // Whether a placement of the request could use two types at all: there are
   // several types, and several members with GPUs.
@@ -32,6 +35,7 @@ class GpuTypes {
   [[nodiscard]] const std::map<std::string, std::vector<model::NodeName>>& others() const { return others_; }
 
  private:
+  model::SharedList<model::Node> nodes_;
   std::string label_;
   std::map<model::NodeName, std::string> typeOf_;
   std::map<std::string, std::vector<model::NodeName>> others_;

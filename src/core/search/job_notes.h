@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "core/order/rank_facts.h"
+#include "core/order/queue_position_facts.h"
 #include "core/order/run_facts.h"
 #include "core/place/fragmentation.h"
 #include "model/job.h"
@@ -26,7 +26,7 @@ class JobNotes {
 
   // What every cycle needs of a pending job.
   struct PendingFacts {
-    RankFacts standing = {};
+    QueuePositionFacts queuePositionFacts = {};
     int priority = 0;
     std::size_t queue = 0;  // QueueTree::Index
     // Since when the job has held a reservation.
@@ -82,7 +82,8 @@ class JobNotes {
   // The position of the job, which must be in the list; checks `hint` first.
   [[nodiscard]] std::size_t find(const JobPtr& job, std::size_t hint) const;
 
-  // In the order of the list: jobs that have a proposal; jobs that are stoppable(), whatever the time.
+  // In the order of the list: jobs that have a proposal; jobs for which preemptibleNow() is true, whatever
+  // the time.
   [[nodiscard]] const std::vector<JobPtr>& proposing() const { return proposing_; }
   [[nodiscard]] const std::vector<JobPtr>& preemptibleNow() const { return preemptibleNow_; }
   // In the order of the list: jobs that have a placement, or have one proposed.

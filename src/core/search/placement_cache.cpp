@@ -1,8 +1,7 @@
 #include "core/search/placement_cache.h"
 
 #include <algorithm>
-
-#include "core/place/shape_key.h"
+#include <utility>
 
 namespace trainyard::core {
 namespace {
@@ -20,23 +19,16 @@ bool sameNames(const model::SharedList<model::Queue>& a, const model::SharedList
 }  // namespace
 
 void PlacementCache::begin(const Ledger& ledger) {
-  if (ledger.versionWithoutJobs() != versionWithoutJobs_) {
-    attainable.clear();
-    mayEverStart.clear();
-  }
-  versionWithoutJobs_ = ledger.versionWithoutJobs();
-  if (ledger.version() == version_) return;
-  version_ = ledger.version();
-  failures_.clear();
-  reasons_.clear();
+  whenEmpty.follow(ledger);
+  unplaced.follow(ledger);
 }
 
 void PlacementCache::followQueues(const model::Snapshot& snapshot) {
-  const bool same = sameNames(queues_, snapshot.queues) && priorityClasses_ == snapshot.priorityClasses &&
-                    namespaces_ == snapshot.namespaces;
-  queues_ = snapshot.queues;
-  priorityClasses_ = snapshot.priorityClasses;
-  namespaces_ = snapshot.namespaces;
+  FactInputs inputs{snapshot.queues, snapshot.priorityClasses, snapshot.namespaces};
+  const bool same = sameNames(factInputs_.queues, inputs.queues) &&
+                    factInputs_.priorityClasses == inputs.priorityClasses &&
+                    factInputs_.namespaces == inputs.namespaces;
+  factInputs_ = std::move(inputs);
   if (!same) notes.clearPendingFacts();
 }
 
@@ -50,50 +42,20 @@ void PlacementCache::clear() {
   notes.clear();
   reported.clear();
   shapes_.clear();
-  pools_.clear();
-  poolOfShape_.clear();
-  failures_.clear();
-  reasons_.clear();
-  attainable.clear();
-  mayEverStart.clear();
+  unplaced.clear();
+  whenEmpty.clear();
 }
 
 std::uint32_t PlacementCache::shapeOf(const model::Job& job, std::size_t position) {
   JobNotes::Note& note = notes.of(position);
-  if (note.shape == JobNotes::kNoShape) {
-    const auto next = static_cast<std::uint32_t>(shapes_.size());
-    note.shape = shapes_.try_emplace(shapeKey(job), next).first->second;
-  }
+  if (note.shape == JobNotes::kNoShape) note.shape = shapes_.shapeOf(job);
   return note.shape;
-}
-
-std::uint32_t PlacementCache::poolOf(const model::Job& job, std::uint32_t shape) {
-  const auto [known, isNew] = poolOfShape_.try_emplace(shape, 0);
-  if (isNew) {
-    const auto next = static_cast<std::uint32_t>(pools_.size());
-    known->second = pools_.try_emplace(poolKey(job), next).first->second;
-  }
-  return known->second;
 }
 
 const GpuTypes& PlacementCache::gpuTypes(const model::Snapshot& snapshot) {
   const std::string& label = snapshot.policy.gpuTypeLabel;
-  if (!gpuTypes_ || !typedNodes_.isSameAs(snapshot.nodes) || gpuTypes_->label() != label) {
-    gpuTypes_.emplace(snapshot.nodes, label);
-    typedNodes_ = snapshot.nodes;
-  }
+  if (!gpuTypes_ || !gpuTypes_->areOf(snapshot.nodes, label)) gpuTypes_.emplace(snapshot.nodes, label);
   return *gpuTypes_;
-}
-
-bool PlacementCache::failed(const Question& question, const Ledger& ledger) const {
-  const auto found = failures_.find(question);
-  return found != failures_.end() && found->second == stateOf(ledger);
-}
-
-std::shared_ptr<const PlacementFailure> PlacementCache::failure(const Question& question,
-                                                                const Ledger& ledger) const {
-  const auto found = reasons_.find(question);
-  return found != reasons_.end() && found->second.first == stateOf(ledger) ? found->second.second : nullptr;
 }
 
 }  // namespace trainyard::core

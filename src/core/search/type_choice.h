@@ -27,7 +27,7 @@ struct TypeSeeker {
 // with the others. 2 Among these, serve repeatedly the one that would lose most per GPU on its second
 // best type (Vogel's approximation of a transport problem, which is optimal for two gangs and two types;
 // comparative advantage). A gang with one type left comes before all. 3 Keep the result of 1 unless the
-// sum of 2 is larger. Ties: order of service, then the type's name. (Lost: the exact transport problem:
+// sum of 2 is larger. Ties: order of service, then the type's name. (Rejected: the exact transport problem:
 // one more gang could change its answer for a permille.)
 //
 // `seekers` in order of service; `free`: GPUs by type. Gangs without a type that has capacity are left out: a

@@ -8,15 +8,24 @@ namespace trainyard::core {
 using model::Pending;
 using model::PendingReason;
 
+namespace {
+
+Pending pendingFor(PendingReason reason) {
+  Pending pending;
+  pending.reason = reason;
+  pending.delay = model::traitsOf(reason).delay;
+  return pending;
+}
+
+}  // namespace
+
 Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const Excess& beyond,
                      const Amounts& demand) {
   const std::string above = beyond.queue == queue ? "" : fmt::format(", above {},", tree.node(queue).name);
   const std::string& name = tree.node(beyond.queue).name;
   const std::string has = tree.dimensions().plainText(beyond.dimension, beyond.has);
   const std::string bound = tree.dimensions().text(beyond.dimension, beyond.bound);
-  Pending pending;
-  pending.reason = PendingReason::kWaitingForQuota;
-  pending.delay = model::DelayKind::kFairShare;
+  Pending pending = pendingFor(PendingReason::kWaitingForQuota);
   if (demand[beyond.dimension] > 0) {
     const std::string sum = fmt::format(
         "{} + {} > {}", has, tree.dimensions().plainText(beyond.dimension, demand[beyond.dimension]), bound);
@@ -36,9 +45,7 @@ Pending explainLimit(const QueueTree& tree, QueueTree::Index queue, const Excess
 }
 
 Pending explainNonPreemptible(const QueueTree& tree, const Excess& beyond) {
-  Pending pending;
-  pending.reason = PendingReason::kWaitingForShare;
-  pending.delay = model::DelayKind::kFairShare;
+  Pending pending = pendingFor(PendingReason::kWaitingForShare);
   pending.message = fmt::format(
       "queue {} holds {} of its guaranteed {}; only preemptible jobs may borrow beyond that, and this one is "
       "not preemptible",
@@ -51,7 +58,7 @@ Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t 
                      std::int64_t fairShare, const Pending& failure) {
   Pending pending = failure;
   pending.reason = PendingReason::kWaitingForShare;
-  pending.delay = model::DelayKind::kFairShare;
+  pending.delay = model::traitsOf(pending.reason).delay;
   pending.message = fmt::format("queue {} holds {}, and its fair share is now {}; {}", tree.node(queue).name,
                                 tree.dimensions().plainText(dimension, tree.node(queue).usage[dimension]),
                                 tree.dimensions().text(dimension, fairShare), failure.message);
@@ -59,9 +66,7 @@ Pending explainShare(const QueueTree& tree, QueueTree::Index queue, std::size_t 
 }
 
 Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> start) {
-  Pending pending;
-  pending.reason = PendingReason::kReservedForOthers;
-  pending.delay = model::DelayKind::kFragmentation;
+  Pending pending = pendingFor(PendingReason::kReservedForOthers);
   pending.message =
       fmt::format("would fit, but the capacity is reserved for {}, which came first", holder.key);
   if (start) pending.message += fmt::format(" and is expected to start at {}", base::formatTime(*start));
@@ -71,9 +76,8 @@ Pending explainReserved(const model::Job& holder, std::optional<base::WallTime> 
 
 Pending explainReservedBelowLimit(const QueueTree& tree, QueueTree::Index limited, const model::Job& holder,
                                   std::optional<base::WallTime> start) {
-  Pending pending;
-  pending.reason = PendingReason::kReservedForOthers;
-  pending.delay = model::DelayKind::kFairShare;
+  Pending pending = pendingFor(PendingReason::kReservedForOthers);
+  pending.delay = model::DelayKind::kFairShare;  // the quota is missing, not a placement
   pending.message = fmt::format(
       "would fit, but the quota left below the limit of queue {} is reserved for {}, which came first",
       tree.node(limited).name, holder.key);

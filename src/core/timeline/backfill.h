@@ -66,15 +66,15 @@ struct ReservedTime {
 //     kept from gangs that cannot be preempted for BackfillPolicy::reservationLimit,
 //     then not kept for as long, and so on in turns
 // While the last other gangs terminate, only a gang that comes before the holder in the order starts.
-// (Lost: the condition holds after minRuntime as always. Two gangs of one tenant that fail again and
+// (Rejected: the condition holds after minRuntime as always. Two gangs of one tenant that fail again and
 // again, each while the other one terminates, keep a holder waiting for ever.)
 // Estimates of the run time count only where the holder can preempt the gang that exceeds
-// them. (Lost: also count the estimates of a fixed number of gangs that cannot be
+// them. (Rejected: also count the estimates of a fixed number of gangs that cannot be
 // preempted. Sixteen that never end are a cluster.)
 // Until conditionFrom() no holder preempts a gang that starts now and may run for `run`. That is the run
 // time if it is stated or learnt, at least minRuntime, at most the larger of minRuntime and
 // reservationLimit. Estimates are what tenants state, and the older gangs that the holder waits for may
-// end long before theirs. (Lost: until the holder's expected start. Two jobs of one tenant that state ten
+// end long before theirs. (Rejected: until the holder's expected start. Two jobs of one tenant that state ten
 // hours kept a holder waiting for ten hours, though the older one had ended after a minute.)
 [[nodiscard]] base::WallTime conditionFrom(const ExpectedRun& run, base::WallTime now,
                                            const model::Policy& policy);

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/order/job_times.h"
 #include "core/order/order_policy.h"
 #include "model/charge.h"
 
@@ -26,11 +25,53 @@ base::WallTime overrunEnd(base::WallTime end, base::WallTime now) {
   return now + std::max<base::WallTime::duration>(now - end, kMinOverrun);
 }
 
-// Used if there is neither an estimate that still holds nor a history of similar jobs.
-seconds guessedRun(const Job& job, base::WallTime now) {
-  const seconds ran = progressOf(job, now);
-  const auto& estimate = job.spec.estimatedDuration;
-  return estimate ? std::max<seconds>(ran - *estimate, kMinOverrun) : std::max<seconds>(ran, kYoung);
+using Duration = base::WallTime::duration;
+
+struct RunSoFar {
+  Duration ran{0};
+  // What the estimate leaves; negative: by how much the run has exceeded it. Absent: there is no estimate.
+  std::optional<Duration> left = std::nullopt;
+};
+
+// The run of a gang that holds capacity.
+RunSoFar runOfHolder(const RunFacts& facts, base::WallTime now) {
+  const seconds progress = facts.progress.at(now);
+  RunSoFar run;
+  if (facts.placed) run.ran = progress;
+  if (!facts.estimate) return run;
+  // Exact to the moment if the record has the time of placement: progress counts whole seconds.
+  if (facts.placed && !facts.resumed)
+    run.left = facts.placedSince.value_or(now) + *facts.estimate - now;
+  else
+    run.left = std::max(*facts.estimate - progress, seconds(0));
+  return run;
+}
+
+// The run of a gang that starts now.
+RunSoFar runOfStart(const Job& job, base::WallTime now) {
+  const RunFacts facts = runFactsOf(job);
+  RunSoFar run;
+  run.ran = facts.progress.at(now);
+  if (facts.estimate) run.left = *facts.estimate - run.ran;
+  return run;
+}
+
+struct TimeLeft {
+  Duration time{0};
+  Basis basis = Basis::kGuess;
+};
+
+// How long the run still takes. If its estimate was too short, the history of similar jobs is the better
+// predictor: the time in which `permille` of them ended.
+TimeLeft timeLeft(const Job& job, const RunSoFar& run, int permille, RunTimeModel& runs) {
+  if (run.left && *run.left > Duration(0)) return {*run.left, Basis::kStated};
+  if (const auto learnt = runs.remaining(job, permille)) return {*learnt, Basis::kLearnt};
+  if (run.left) return {std::max<Duration>(-*run.left, kMinOverrun), Basis::kGuess};
+  return {std::max<Duration>(run.ran, kYoung), Basis::kGuess};
+}
+
+ExpectedRun inSeconds(const TimeLeft& left) {
+  return {std::chrono::duration_cast<seconds>(left.time), left.basis};
 }
 
 }  // namespace
@@ -41,36 +82,19 @@ ExpectedTime expectedEnd(const Job& job, base::WallTime now, RunTimeModel& runs)
 
 ExpectedTime expectedEnd(const Job& job, const RunFacts& facts, base::WallTime now, RunTimeModel& runs) {
   if (facts.leaving) return {now + kMinOverrun, Basis::kStated};
-  if (const auto& estimate = facts.estimate) {
-    // Exact to the moment if the record has the time of placement: progress counts whole seconds.
-    const base::WallTime end = facts.placed && !facts.fresh
-                                   ? facts.placedSince.value_or(now) + *estimate
-                                   : now + std::max(*estimate - facts.progress.at(now), seconds(0));
-    if (end > now) return {end, Basis::kStated};
-    // The estimate was too short: the history of similar jobs is the better predictor.
-    if (const auto left = runs.remaining(job, kHalf))
-      return {now + std::max(*left, seconds(1)), Basis::kLearnt};
-    return {overrunEnd(end, now), Basis::kGuess};
-  }
-  if (const auto left = runs.remaining(job, kHalf))
-    return {now + std::max(*left, seconds(1)), Basis::kLearnt};
-  const seconds ran = facts.placed ? facts.progress.at(now) : seconds(0);
-  return {now + std::max(ran, kYoung), Basis::kGuess};
+  const TimeLeft left = timeLeft(job, runOfHolder(facts, now), kHalf, runs);
+  return {now + left.time, left.basis};
 }
 
 ExpectedRun expectedRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
-  const seconds left = estimatedRemaining(job, now).value_or(seconds(0));
-  if (left > seconds(0)) return {left, Basis::kStated};
-  if (const auto learnt = runs.remaining(job, kHalf)) return {*learnt, Basis::kLearnt};
-  return {guessedRun(job, now), Basis::kGuess};
+  return inSeconds(timeLeft(job, runOfStart(job, now), kHalf, runs));
 }
 
 ExpectedRun cautiousRun(const Job& job, base::WallTime now, RunTimeModel& runs) {
-  const auto learnt = runs.remaining(job, kNineOfTen);
-  const seconds left = estimatedRemaining(job, now).value_or(seconds(0));
-  if (left > seconds(0)) return {std::max(left, learnt.value_or(seconds(0))), Basis::kStated};
-  if (learnt) return {*learnt, Basis::kLearnt};
-  return {guessedRun(job, now), Basis::kGuess};
+  ExpectedRun run = inSeconds(timeLeft(job, runOfStart(job, now), kNineOfTen, runs));
+  if (run.basis == Basis::kStated)
+    run.time = std::max(run.time, runs.remaining(job, kNineOfTen).value_or(seconds(0)));
+  return run;
 }
 
 const std::vector<Ending>& Ends::all() {

@@ -34,7 +34,7 @@ struct ExpectedTime {
 // job ends when its owner's estimate expires; the estimate covers the whole job, including its past
 // progress (core/order/job_times.h). A job that exceeds its estimate is expected to run as long as
 // similar jobs that got this far; without history, as long again as it has exceeded the estimate, at
-// least kMinOverrun. (Lost: it may run for ever. Then half a second too much gives the reserved nodes
+// least kMinOverrun. (Rejected: it may run for ever. Then half a second too much gives the reserved nodes
 // to a job that keeps them for hours.) Without an estimate a job ends when half of its kind have ended;
 // without history, at twice its age, one hour at first. Once one member has ended, the others are
 // expected to follow after as long again, at least kMinOverrun. If the tasks are independent of each

@@ -23,7 +23,7 @@ namespace trainyard::core {
 struct LimitHold {
   std::shared_ptr<const model::Job> job;
   QueueTree::Index own = QueueTree::kCluster;  // the holder's queue
-  Rank rank = {};                              // in it
+  QueuePosition queuePosition = {};            // in it
   QueueTree::Index at = QueueTree::kCluster;   // the queue with the limit
   std::size_t dimension = 0;
   std::int64_t demand = 0;

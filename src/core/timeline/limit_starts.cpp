@@ -66,7 +66,8 @@ Blockers limitHolders(const QueueTree& tree, QueueTree::Index at, std::size_t di
     const Amounts amounts = holdingsOf(tree.capacity(), *job);
     std::int64_t gpus = 0;
     for (std::size_t d = 0; d < tree.dimensions().cpu(); ++d) gpus = base::saturatingAdd(gpus, amounts[d]);
-    blockers.jobs.push_back({job->key, job->uid, held, gpus, nodesOf(job->status.gang)});
+    blockers.jobs.push_back(
+        {.key = job->key, .uid = job->uid, .amount = held, .gpus = gpus, .nodes = nodesOf(job->status.gang)});
   }
   blockers.moreJobs = static_cast<std::int64_t>(holders.size() - named);
   return blockers;

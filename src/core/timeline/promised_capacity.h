@@ -12,7 +12,7 @@ namespace trainyard::core {
 
 // What the end of a job frees beyond what it holds now, or less (negative amounts), because standing
 // claims pass capacity on. The victims' pods still hold it, but their end leaves it to the preemptor; only
-// the preemptor's end frees it for all. (Lost: the pods that hold capacity free it. Then a reservation is
+// the preemptor's end frees it for all. (Rejected: the pods that hold capacity free it. Then a reservation is
 // kept on nodes that are promised, and other gangs take those on which its holder could start.)
 //
 // Assumes: one claim at most names a pod. On a node, a claim takes from the victims' pods, in the order

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 
 namespace trainyard::core {
 namespace {

@@ -15,7 +15,7 @@ namespace trainyard::core {
 // small job behind it, which then keeps them for hours. Steps: 1 the first end on a node after
 // BackfillPolicy::keepFreed without any keeps the node for that long; short jobs that come and go all the
 // time thus close no node. 2 of these nodes, only those count on which a member of the head would fit
-// now. Ties: none. (Lost: every node that was left, for as long as there are ends. Then short jobs on
+// now. Ties: none. (Rejected: every node that was left, for as long as there are ends. Then short jobs on
 // nodes that the head cannot use wait for nothing.)
 struct RecentlyFreed {
   std::vector<model::NodeName> nodes = {};               // sorted, each once

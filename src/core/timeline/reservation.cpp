@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "core/ledger/what_if.h"
 #include "core/timeline/earliest_fit.h"
 #include "model/one_per_node.h"
@@ -18,8 +18,8 @@ bool anyNegative(const model::Resources& amount) {
     return entry.second < (model::isOnePerNode(entry.first) ? -1 : 0);
   };
   const auto& extended = amount.extendedAll();
-  return amount.cpu.value < 0 || amount.memory.value < 0 || amount.ephemeralStorage.value < 0 ||
-         amount.pods < 0 || std::any_of(extended.begin(), extended.end(), negative);
+  return !model::allNative([&](const auto& native) { return native.in(amount) >= 0; }) ||
+         std::any_of(extended.begin(), extended.end(), negative);
 }
 
 // Subtracts from `taken`, node by node, what `given` has there, but not below zero.

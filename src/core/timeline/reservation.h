@@ -24,13 +24,13 @@ struct Holder {
   bool silent = false;       // the operator cannot write its status now
   std::size_t position = 0;  // in the snapshot
   QueueTree::Index queue = QueueTree::kCluster;
-  Rank rank = {};                   // in its queue
-  bool overdue = false;             // holds its position in its queue, whatever its rank is by now
-  bool isEntitled = false;          // its queue is guaranteed what it needs
-  std::uint32_t shape = 0;          // PlacementCache::shapeOf
-  std::size_t widest = 0;           // may be placed this wide now
-  base::WallTime since{};           // has held a reservation since
-  base::WallTime reservingSince{};  // reservations have existed without a break since
+  QueuePosition queuePosition = {};  // in its queue
+  bool overdue = false;              // keeps its turn in its queue, whatever its position is by now
+  bool isEntitled = false;           // its queue is guaranteed what it needs
+  std::uint32_t shape = 0;           // PlacementCache::shapeOf
+  std::size_t widest = 0;            // may be placed this wide now
+  base::WallTime since{};            // has held a reservation since
+  base::WallTime reservingSince{};   // reservations have existed without a break since
 };
 
 // Capacity that is kept for a pending gang on the nodes that its members may use, its pool (EASY

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
+#include "replay/engine/delay_meter.h"
+#include "replay/engine/fairness_meter.h"
+#include "replay/engine/gpu_usage.h"
 #include "replay/engine/result.h"
+#include "replay/engine/thinned_samples.h"
 #include "replay/traces/trace.h"
 
 namespace trainyard::replay {
@@ -14,28 +16,14 @@ namespace trainyard::replay {
 // Observes a replay and adds up its result. The calls follow the order of time: advance() to a moment, then
 // the changes at that moment.
 //
-// Waiting time is classified as in Philly ("Analysis of Large-Scale Multi-Tenant GPU Clusters for DNN
-// Training Workloads", ATC 2019, section 3.1.1), from submission and after every preemption. It is
-// fragmentation delay while the job would not lift its queue above its share and enough GPUs are free, but
-// not in a usable placement; otherwise fair-share delay. In a strict queue, all jobs wait for the cause of
-// the first one.
-//
 // Shares: a queue's part of the cluster is the part of its jobs in the trace's GPU time, because no trace has
-// quotas. Fair share: that part, or the queue's requests if they are smaller; the rest goes to the others in
-// the same proportions.
-//
-// Finish-time ratio: the time from submission to end, divided by the time that the job would take on its fair
-// share alone (rho of Themis, Mahajan et al., NSDI 2020, section 3.1: the part of one of N in the cluster, N
-// on average over its stay). Here the fair share is one job's part of its queue's share. With fewer GPUs than
-// requested, the job is assumed to run proportionally longer, with more no faster. Start-up and placement do
-// not count. A job of less than a second counts as one. 1 is fair, more is worse.
-//
-// Below guarantee: the time in which a queue had a pending job that would fit into its share beside its
-// running jobs, if shares were guarantees.
+// quotas. delay_meter.h and fairness_meter.h define what is measured by them.
 class ReplayMeter {
  public:
   // `strict`: queues serve strictly in order. The trace must outlive the meter.
   ReplayMeter(const Trace& trace, std::int64_t capacity, bool strict);
+  ReplayMeter(const ReplayMeter&) = delete;
+  ReplayMeter& operator=(const ReplayMeter&) = delete;
 
   void advance(double now);  // s
   // Events at the present moment; `job` is an index into the trace.
@@ -56,57 +44,19 @@ class ReplayMeter {
   [[nodiscard]] ReplayResult finish();
 
  private:
-  // Jobs that always wait for the same cause: those of a queue with equally many GPUs, or all jobs of a
-  // strict queue.
-  using GroupKey = std::pair<std::uint32_t, int>;
-  struct Group {
-    std::int64_t waiting = 0;
-    double fairShare = 0;  // s so far in which its jobs waited for the share
-    double fragmentation = 0;
-  };
-  struct Waiting {
-    Group* group = nullptr;
-    double fairShareBefore = 0;
-    double fragmentationBefore = 0;
-  };
-  struct Queue {
-    double share = 0;  // GPUs
-    std::int64_t used = 0;
-    std::int64_t wanted = 0;            // used and requested
-    std::map<std::size_t, int> inTurn;  // strict: waiting jobs, and their GPUs
-    std::int64_t live = 0;
-    double stayed = 0;  // s x jobs in it so far
-    double below = 0;   // s so far below its guarantee
-  };
-
-  void wait(std::size_t job);
-  void stopWaiting(std::size_t job);
-  [[nodiscard]] bool lacksShare(const Queue& queue, int gpus) const;
-  [[nodiscard]] double heldAboveFairShare();
-  void countBelowGuarantee(double passed);
-  [[nodiscard]] double finishTimeRatio(std::size_t job) const;
-  [[nodiscard]] std::vector<ReplayFairness> fairness() const;
-  void sample();
-  [[nodiscard]] ReplayDelay delay(std::vector<double>& ofJobs) const;
+  // Adds to the GPUs that the job's queue uses.
+  void use(std::size_t job, int gpus);
 
   const Trace& trace_;
-  const bool strict_;
-  const std::int64_t capacity_;
+  GpuUsage usage_;
+  DelayMeter delays_;
+  FairnessMeter fairness_;
+  ThinnedSamples samples_;
   double now_ = 0;
-  std::int64_t used_ = 0;
-  std::int64_t waiting_ = 0;
-  std::vector<Queue> queues_;
-  std::map<GroupKey, Group> groups_;
-  std::vector<Waiting> waits_;
-  std::vector<double> completion_, fairShare_, fragmentation_;
-  std::vector<double> rho_;           // by job
-  std::vector<int> gpus_;             // of each running job
-  std::vector<double> stayedBefore_;  // Queue::stayed at submission, by job
-  double held_ = 0;
+  std::vector<double> completion_;  // s, by job
+  std::vector<int> gpus_;           // of each running job
+  double held_ = 0;                 // GPU seconds
   double progress_ = 0;
-  double unfair_ = 0;
-  std::size_t stride_ = 1;
-  std::size_t skipped_ = 0;
   ReplayResult result_;
 };
 

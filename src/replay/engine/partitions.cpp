@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kKinds = 3;
 using Amounts = std::array<std::int64_t, kKinds>;
 
-double seconds(ReplayTime time) { return std::chrono::duration<double>(time).count(); }
-
 Amounts amountsOf(const model::Resources& amount) {
   return {amount.gpus(), amount.cpu.value, amount.memory.value};
 }
@@ -68,7 +66,7 @@ class Partitions {
   }
 
   void advance(ReplayTime time) {
-    const double passed = seconds(time - now_);
+    const double passed = secondsOf(time - now_);
     now_ = std::max(now_, time);
     if (passed <= 0 || there_ == 0) return;
     busy_ += passed;
@@ -80,8 +78,8 @@ class Partitions {
     OfJob& job = jobs_[what.job];
     if (job.members > 0) {
       const ReplayTime had = what.at - job.since;
-      job.ran += seconds(had);
-      job.paused += seconds(std::min(had, job.pause));
+      job.ran += secondsOf(had);
+      job.paused += secondsOf(std::min(had, job.pause));
     }
     if (what.members > 0 && job.members > 0) ++result_.adjustments;
     job.pause = job.hasRun ? what.pause : ReplayTime{0};
@@ -91,7 +89,7 @@ class Partitions {
     if (!what.ended) return;
     job.isThere = false;
     --there_;
-    job.stayed = seconds(what.at - trace_.jobs[what.job].submitted);
+    job.stayed = secondsOf(what.at - trace_.jobs[what.job].submitted);
   }
 
   [[nodiscard]] double utilization() const {

@@ -28,7 +28,7 @@ struct ReplaySample {
 struct ReplayFairness {
   std::string queue;
   std::size_t jobs = 0;
-  // Themis' finish-time ratio: see ReplayMeter.
+  // Themis' finish-time ratio: see FairnessMeter.
   double rhoMean = 0;
   double rhoP95 = 0;
   double belowGuaranteeSeconds = 0;

@@ -5,13 +5,14 @@
 #include <cstddef>
 #include <deque>
 #include <numeric>
-#include <queue>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/rng.h"
+#include "replay/papers/tensorlights_bands.h"
+#include "replay/papers/tensorlights_events.h"
 
 namespace trainyard::replay {
 namespace {
@@ -49,41 +50,27 @@ struct Job {
   std::int64_t done = 0;
 };
 
-enum class EventKind { kLeft, kArrived, kComputed, kTurn };
+using Event = TensorLightsEvents::Event;
+using EventKind = TensorLightsEvents::Kind;
 
-struct Event {
-  std::int64_t at = 0;
-  std::int64_t order = 0;  // of equal times the first created one is first
-  EventKind kind = EventKind::kLeft;
-  int which = 0;  // the host or the flow
-  friend bool operator>(const Event& a, const Event& b) {
-    return a.at != b.at ? a.at > b.at : a.order > b.order;
-  }
-};
-
+// The hosts with their queues, the flows between them, and the jobs.
 class Network {
  public:
   Network(const TensorLightsOptions& options, TensorLightsPolicy policy)
-      : options_(options), policy_(policy), rng_(options.seed) {
+      : options_(options), bands_(options, policy), rng_(options.seed) {
     const auto hosts = static_cast<std::size_t>(options.hosts);
     out_.resize(hosts);
     in_.resize(hosts);
     for (std::size_t host = 0; host < options.placement.size(); ++host) {
       for (int i = 0; i < options.placement[host]; ++i) addJob(static_cast<int>(host));
     }
-    bandOf_.assign(jobs_.size(), 0);
   }
 
   TensorLightsResult run() {
     order();
     for (std::size_t job = 0; job < jobs_.size(); ++job) beginStep(static_cast<int>(job));
-    if (policy_ != TensorLightsPolicy::kFifo) at(options_.turnMicros * kNanosPerMicro, EventKind::kTurn, 0);
-    while (!events_.empty() && running_ > 0) {
-      const Event event = events_.top();
-      events_.pop();
-      now_ = event.at;
-      handle(event);
-    }
+    if (bands_.orders()) events_.after(options_.turnMicros * kNanosPerMicro, EventKind::kTurn, 0);
+    while (!events_.empty() && running_ > 0) handle(events_.next());
     TensorLightsResult result;
     for (const Job& job : jobs_) result.seconds.push_back(static_cast<double>(job.done) / kNanosPerSecond);
     const double sum = std::accumulate(result.seconds.begin(), result.seconds.end(), 0.0);
@@ -107,37 +94,18 @@ class Network {
     ++running_;
   }
 
-  // The agents' part, on each host with servers of two jobs or more, by the rules of the agent itself.
+  // The agents' part, on each host.
   void order() {
-    if (policy_ == TensorLightsPolicy::kFifo) return;
+    if (!bands_.orders()) return;
     for (int host = 0; host < options_.hosts; ++host) {
-      core::BandQuestion question{
-          .policy = policy_ == TensorLightsPolicy::kOne          ? core::BandPolicy::kOne
-                    : policy_ == TensorLightsPolicy::kRoundRobin ? core::BandPolicy::kRoundRobin
-                                                                 : core::BandPolicy::kBursts,
-          .bytesPerSecond = options_.bytesPerSecond,
-          .now = base::WallTime(std::chrono::microseconds(now_ / kNanosPerMicro)),
-          .turn = std::chrono::seconds(std::max<std::int64_t>(1, options_.turnMicros / 1'000'000))};
       std::vector<int> here;
       for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (jobs_[i].host == host && jobs_[i].done == 0) here.push_back(static_cast<int>(i));
       }
-      for (const int job : here) question.jobs.push_back(ranked(job));
-      for (const core::JobBand& each : core::planBands(question).bands)
-        bandOf_[static_cast<std::size_t>(std::stoi(each.uid))] = here.size() < 2 ? 0 : each.band;
+      bands_.order(here, events_.now());
     }
   }
 
-  [[nodiscard]] core::RankedJob ranked(int job) const {
-    const std::int64_t burst = options_.modelBytes * jobs_[static_cast<std::size_t>(job)].workers;
-    // A gap consists of the workers' computation and the transfer of their answers.
-    const std::int64_t back = burst * 1'000'000 / options_.bytesPerSecond;
-    return {.uid = fmt::format("{:06}", job),
-            .since = base::WallTime(std::chrono::seconds(job)),
-            .burst = core::BurstProfile{burst, std::chrono::microseconds(options_.computeMicros + back)}};
-  }
-
-  void at(std::int64_t when, EventKind kind, int which) { events_.push({when, ++made_, kind, which}); }
   Flow& flow(int index) { return flows_[static_cast<std::size_t>(index)]; }
   Job& job(int index) { return jobs_[static_cast<std::size_t>(index)]; }
 
@@ -158,17 +126,10 @@ class Network {
     each.unsent -= packet.bytes;
     ++packets_;
     // Workers' answers are not ordered by any agent: they use the last band of the host's own servers.
-    const auto band = static_cast<std::size_t>(each.toWorker ? bandOf_[static_cast<std::size_t>(each.job)]
-                                                             : lastBand(each.from));
+    const auto band =
+        static_cast<std::size_t>(each.toWorker ? bands_.bandOf(each.job) : bands_.lastBand(each.from));
     out_[static_cast<std::size_t>(each.from)].bands[band].push_back(packet);
     serve(out_[static_cast<std::size_t>(each.from)], EventKind::kLeft, each.from);
-  }
-
-  [[nodiscard]] int lastBand(int host) const {
-    const bool orders = policy_ != TensorLightsPolicy::kFifo &&
-                        host < static_cast<int>(options_.placement.size()) &&
-                        options_.placement[static_cast<std::size_t>(host)] > 1;
-    return orders ? core::kBands - 1 : 0;
   }
 
   void serve(Queue& queue, EventKind kind, int host) {
@@ -178,7 +139,7 @@ class Network {
       queue.current = band.front();
       band.pop_front();
       queue.busy = true;
-      at(now_ + queue.current.bytes * 1'000 * 1'000'000 / options_.bytesPerSecond, kind, host);
+      events_.after(queue.current.bytes * 1'000 * 1'000'000 / options_.bytesPerSecond, kind, host);
       return;
     }
   }
@@ -190,7 +151,7 @@ class Network {
       case EventKind::kComputed: return beginFlow(event.which);
       case EventKind::kTurn:
         order();
-        return at(now_ + options_.turnMicros * kNanosPerMicro, EventKind::kTurn, 0);
+        return events_.after(options_.turnMicros * kNanosPerMicro, EventKind::kTurn, 0);
     }
   }
 
@@ -220,7 +181,7 @@ class Network {
   void compute(int index) {
     const std::int64_t tenth = options_.computeMicros * kNanosPerMicro / 10;
     const std::int64_t time = options_.computeMicros * kNanosPerMicro + rng_.between(-tenth, tenth);
-    at(now_ + time, EventKind::kComputed, index + options_.hosts - 1);
+    events_.after(time, EventKind::kComputed, index + options_.hosts - 1);
   }
 
   void answered(int number) {
@@ -228,22 +189,19 @@ class Network {
     if (++each.answers < each.workers) return;
     each.answers = 0;
     if (++each.step < options_.steps) return beginStep(number);
-    each.done = now_;
+    each.done = events_.now();
     --running_;
     order();
   }
 
   const TensorLightsOptions& options_;
-  TensorLightsPolicy policy_;
+  TensorLightsBands bands_;
   base::Rng rng_;
   std::vector<Job> jobs_;
   std::vector<Flow> flows_;
   std::vector<Queue> out_;
   std::vector<Queue> in_;
-  std::vector<int> bandOf_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::int64_t now_ = 0;
-  std::int64_t made_ = 0;
+  TensorLightsEvents events_;
   std::int64_t packets_ = 0;
   int running_ = 0;
 };

@@ -14,6 +14,8 @@ namespace trainyard::replay {
 
 using ReplayTime = std::chrono::microseconds;  // since the first submission
 
+[[nodiscard]] inline double secondsOf(ReplayTime time) { return std::chrono::duration<double>(time).count(); }
+
 // What a policy may use about a job after its submission.
 struct TraceJob {
   std::string name;

@@ -62,10 +62,10 @@ class Round {
  public:
   explicit Round(ApiServer::Impl& server) : server_(server) {
     std::set<std::string> tables;
-    for (const auto& type : server.registry->all()) {
+    for (const auto& type : server.state.registry->all()) {
       // Two versions of one resource share a table.
       if (!tables.insert(type->table).second) continue;
-      for (const auto& [key, object] : server.store.table(type->table)) {
+      for (const auto& [key, object] : server.state.store.table(type->table)) {
         const Item item{type.get(), key, object};
         byUid_[uidOf(*object)] = item;
         items_.push_back(item);
@@ -79,21 +79,21 @@ class Round {
   }
 
   bool run() {
-    const auto before = server_.store.version();
+    const auto before = server_.state.store.version();
     for (const auto& item : items_) {
       if (!listAt(*item.object, {"metadata", "ownerReferences"}).empty()) collect(item);
       if (!isDeleting(*item.object)) continue;
       if (hasFinalizer(*item.object, kOrphan)) orphan(item);
       if (hasFinalizer(*item.object, kForeground)) foreground(item);
     }
-    for (const auto& [key, space] : ApiStore::Table(server_.store.table("namespaces"))) {
+    for (const auto& [key, space] : ApiStore::Table(server_.state.store.table("namespaces"))) {
       if (isDeleting(*space)) {
         empty(key.second);
       } else {
         giveAccount(key.second);
       }
     }
-    return server_.store.version() != before;
+    return server_.state.store.version() != before;
   }
 
  private:
@@ -134,12 +134,12 @@ class Round {
     options.propagation = hasFinalizer(*item.object, kOrphan) ? "Orphan" : "Background";
     if (foreground && !dependents_[options.uid].empty()) options.propagation = "Foreground";
     // If the object is gone or replaced in the meantime, nothing is left to do.
-    static_cast<void>(server_.removeObject(*item.type, item.key, options));
+    static_cast<void>(server_.remover.removeObject(*item.type, item.key, options));
   }
 
   void orphan(const Item& item) {
     for (const auto& dependent : dependents_[uidOf(*item.object)]) {
-      const ObjectPtr now = server_.store.get(dependent.type->table, dependent.key);
+      const ObjectPtr now = server_.state.store.get(dependent.type->table, dependent.key);
       if (now == nullptr) continue;
       Json object = *now;
       Json kept = Json::array();
@@ -155,7 +155,7 @@ class Round {
 
   void foreground(const Item& item) {
     for (const auto& dependent : dependents_[uidOf(*item.object)]) {
-      const ObjectPtr now = server_.store.get(dependent.type->table, dependent.key);
+      const ObjectPtr now = server_.state.store.get(dependent.type->table, dependent.key);
       if (now == nullptr) continue;
       for (const auto& owner : listAt(*now, {"metadata", "ownerReferences"})) {
         if (textAt(owner, {"uid"}) == uidOf(*item.object) && boolAt(owner, {"blockOwnerDeletion"})) return;
@@ -165,7 +165,7 @@ class Round {
   }
 
   void dropFinalizer(const Item& item, const char* name) {
-    const ObjectPtr now = server_.store.get(item.type->table, item.key);
+    const ObjectPtr now = server_.state.store.get(item.type->table, item.key);
     if (now == nullptr) return;
     Json object = *now;
     Json kept = Json::array();
@@ -181,10 +181,10 @@ class Round {
     const bool held = !listAt(object, {"metadata", "finalizers"}).empty();
     const bool waits = intAt(object, {"metadata", "deletionGracePeriodSeconds"}).value_or(0) > 0;
     if (isDeleting(object) && !held && !waits) {
-      server_.store.erase(item.type->table, item.key);
+      server_.state.store.erase(item.type->table, item.key);
       return;
     }
-    if (object != *item.object) server_.store.put(item.type->table, item.key, std::move(object));
+    if (object != *item.object) server_.state.store.put(item.type->table, item.key, std::move(object));
   }
 
   void empty(const std::string& space) {
@@ -193,31 +193,31 @@ class Round {
       if (item.key.first != space) continue;
       DeleteOptions options;
       options.propagation = "Background";
-      const auto removed = server_.removeObject(*item.type, item.key, options);
+      const auto removed = server_.remover.removeObject(*item.type, item.key, options);
       left = left || (removed && !removed->first);
     }
     if (left) return;
-    const ObjectPtr now = server_.store.get("namespaces", {"", space});
+    const ObjectPtr now = server_.state.store.get("namespaces", {"", space});
     if (now == nullptr) return;
     if (listAt(*now, {"metadata", "finalizers"}).empty()) {
-      server_.store.erase("namespaces", {"", space});
+      server_.state.store.erase("namespaces", {"", space});
       return;
     }
     if (listAt(*now, {"spec", "finalizers"}).empty()) return;
     Json object = *now;
     object["spec"].erase("finalizers");
-    object["status"]["conditions"] = emptiedConditions(server_.clock());
-    server_.store.put("namespaces", {"", space}, std::move(object));
+    object["status"]["conditions"] = emptiedConditions(server_.state.clock());
+    server_.state.store.put("namespaces", {"", space}, std::move(object));
   }
 
   void giveAccount(const std::string& space) {
-    if (server_.store.get("serviceaccounts", {space, "default"}) != nullptr) return;
+    if (server_.state.store.get("serviceaccounts", {space, "default"}) != nullptr) return;
     Json account = {{"metadata",
                      {{"name", "default"},
                       {"namespace", space},
-                      {"uid", server_.newUid()},
-                      {"creationTimestamp", base::formatTime(server_.clock())}}}};
-    server_.store.put("serviceaccounts", {space, "default"}, std::move(account));
+                      {"uid", server_.state.newUid()},
+                      {"creationTimestamp", base::formatTime(server_.state.clock())}}}};
+    server_.state.store.put("serviceaccounts", {space, "default"}, std::move(account));
   }
 
   ApiServer::Impl& server_;

@@ -184,11 +184,4 @@ bool Registry::hasGroup(const std::string& group) const {
                      [&](const auto& type) { return type->name.group == group; });
 }
 
-const ResourceType* Registry::findKind(const std::string& apiVersion, const std::string& kind) const {
-  for (const auto& type : types_) {
-    if (type->name.kind == kind && type->apiVersion() == apiVersion) return type.get();
-  }
-  return nullptr;
-}
-
 }  // namespace trainyard::sim

@@ -95,7 +95,6 @@ class Registry {
 
   [[nodiscard]] const ResourceType* find(const std::string& group, const std::string& version,
                                          const std::string& plural) const;
-  [[nodiscard]] const ResourceType* findKind(const std::string& apiVersion, const std::string& kind) const;
   [[nodiscard]] bool hasGroup(const std::string& group) const;
   [[nodiscard]] const std::vector<std::unique_ptr<ResourceType>>& all() const { return types_; }
   [[nodiscard]] const StructType& structType(const std::string& name) const { return *table_.at(name); }

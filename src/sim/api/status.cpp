@@ -93,15 +93,15 @@ tl::unexpected<Failure> failInvalid(const ResourceName& resource, const std::str
                                     const Causes& causes) {
   Json details = detailsOf(resource, name, resource.kind);
   std::string joined;
-  std::set<std::string> said;
+  std::set<std::string> lines;
   for (const auto& cause : causes.list()) {
     const std::string line = cause.field + ": " + cause.message;
-    if (!said.insert(line).second) continue;
+    if (!lines.insert(line).second) continue;
     details["causes"].push_back(
         {{"reason", cause.reason}, {"message", cause.message}, {"field", cause.field}});
     joined += (joined.empty() ? "" : ", ") + line;
   }
-  if (said.size() > 1) joined = "[" + joined + "]";
+  if (lines.size() > 1) joined = "[" + joined + "]";
   const std::string kind = resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
   return make(422, "Invalid", fmt::format("{} \"{}\" is invalid: {}", kind, name, joined),
               std::move(details));

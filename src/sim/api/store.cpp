@@ -35,7 +35,8 @@ ObjectPtr ApiStore::put(const std::string& table, const ObjectKey& key, Json obj
   ObjectPtr& slot = tables_[table][key];
   const ObjectPtr before = slot;
   slot = after;
-  commit({version_, table, key, before, after, nullptr});
+  commit(
+      {.version = version_, .table = table, .key = key, .before = before, .after = after, .last = nullptr});
   return after;
 }
 
@@ -46,7 +47,7 @@ ObjectPtr ApiStore::erase(const std::string& table, const ObjectKey& key) {
   Json last = *before;
   last["metadata"]["resourceVersion"] = std::to_string(++version_);
   const ObjectPtr kept = std::make_shared<const Json>(std::move(last));
-  commit({version_, table, key, before, nullptr, kept});
+  commit({.version = version_, .table = table, .key = key, .before = before, .after = nullptr, .last = kept});
   return kept;
 }
 

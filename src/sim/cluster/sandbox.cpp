@@ -135,7 +135,7 @@ base::Result<bool> runSandbox(const SandboxOptions& options,
                   fmt::format("{} nodes in {} racks, {} GPUs, time x {}", options.nodes,
                               (options.nodes + 3) / 4, options.nodes * options.gpus, options.speed),
                   "1");
-  cluster.startOperator();
+  cluster.operators().start();
   Pace pace(cluster, options.speed);
   const auto never = [] { return false; };
   for (const auto& objects : *submissions) {

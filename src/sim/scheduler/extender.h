@@ -56,7 +56,6 @@ class GuardExtender final : public SchedulerExtender {
                                              const std::vector<std::string>& nodes) override;
   [[nodiscard]] std::vector<int> prioritize(const model::Pod& pod,
                                             const std::vector<std::string>& nodes) override;
-  [[nodiscard]] const core::Holds& holds() const { return holds_; }
 
  private:
   [[nodiscard]] bool synced() const;

@@ -21,6 +21,11 @@ struct SchedulerPod {
 
 [[nodiscard]] base::Result<SchedulerPod> decodeSchedulerPod(std::string_view json);
 
+// Returns true if the pod uses resources of its node.
+[[nodiscard]] inline bool usesNode(const SchedulerPod& each) {
+  return each.pod.bound() && !each.pod.finished();
+}
+
 }  // namespace trainyard::sim
 
 namespace trainyard::kube {

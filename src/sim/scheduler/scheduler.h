@@ -1,10 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +12,10 @@
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "kube/reflector.h"
+#include "sim/scheduler/attempt_timer.h"
 #include "sim/scheduler/extender.h"
+#include "sim/scheduler/node_chooser.h"
+#include "sim/scheduler/node_usage.h"
 #include "sim/scheduler/pod.h"
 #include "sim/scheduler/queue.h"
 
@@ -48,41 +49,19 @@ class Scheduler {
 
   void start();
 
-  [[nodiscard]] std::uint64_t attempts() const { return attempts_; }
-  [[nodiscard]] std::uint64_t bindings() const { return bindings_; }
-
  private:
   using PodPtr = std::shared_ptr<const SchedulerPod>;
 
-  // A pod that this scheduler placed and that is not seen bound yet.
-  struct Assumed {
-    model::NodeName node;
-    model::Resources requests;
-  };
-  // One attempt: the remaining nodes, and the number of refused nodes by reason.
-  struct Search {
-    std::vector<std::string> left;
-    std::map<std::string, int> refusals;
-    std::size_t total = 0;
-    bool byExtender = false;
-  };
-
   void podChanged(const PodPtr& before, const PodPtr& after);
-  void countUsed(const PodPtr& before, const PodPtr& after);
   void queuePod(const PodPtr& before, const PodPtr& after);
   [[nodiscard]] bool isOurs(const SchedulerPod& pod) const;
   void wake();
   void attemptNext();
   void attempt(const PodPtr& pod);
-  [[nodiscard]] Search filterNodes(const model::Pod& pod) const;
-  [[nodiscard]] base::Result<void> askExtender(const model::Pod& pod, Search& search);
-  [[nodiscard]] model::NodeName choose(const model::Pod& pod, const Search& search);
-  [[nodiscard]] model::Resources freeOn(const model::Node& node) const;
   void bind(const PodPtr& pod, const model::NodeName& node);
   void bindingFailed(const PodPtr& pod, const base::Error& error);
-  void giveUp(const PodPtr& pod, const Search& search);
+  void giveUp(const PodPtr& pod, const NodeSearch& search);
   void reportCondition(const PodPtr& pod, const std::string& reason, const std::string& message);
-  void forget(const model::Uid& pod);
 
   SchedulerOptions options_;
   Dependencies deps_;
@@ -91,13 +70,8 @@ class Scheduler {
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
   SchedulingQueue queue_;
   std::map<model::Uid, model::ObjectKey> keys_;  // of queued pods
-  std::map<model::Uid, Assumed> assumed_;
-  std::map<model::NodeName, model::Resources> used_;
-  base::TimerId wakeTimer_{};
-  base::Instant wakeAt_ = base::Instant::max();
-  base::Instant busyUntil_{};
-  std::uint64_t attempts_ = 0;
-  std::uint64_t bindings_ = 0;
+  NodeUsage usage_;
+  AttemptTimer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

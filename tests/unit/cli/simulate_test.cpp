@@ -49,7 +49,7 @@ class World final : public cli::LiveCluster {
     if (!created) FAIL(created.error().message);
     cluster_ = std::move(*created);
     REQUIRE(cluster_->addNodes(nodes, {.nodesInRack = 2}));
-    cluster_->startOperator();
+    cluster_->operators().start();
     cluster_->runFor(5s);
   }
 

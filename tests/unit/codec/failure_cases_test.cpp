@@ -40,7 +40,6 @@ TEST_CASE("a case is read with everything that its members report") {
   CHECK(member.reason == "Evicted");
   CHECK(member.conditions.front().holds);
   REQUIRE(member.containers.size() == 2);
-  CHECK(member.containers[0].init);
   CHECK(member.containers[0].signal == 9);
   CHECK(member.containers[1].waitingReason == "CrashLoopBackOff");
   CHECK(member.containers[1].exitCode == 1);

@@ -59,6 +59,7 @@ class Maker {
 
  private:
   int number(int below) { return static_cast<int>(rng_.below(static_cast<std::uint64_t>(below))); }
+  std::size_t index(std::size_t size) { return static_cast<std::size_t>(number(static_cast<int>(size))); }
   std::string text() {
     static constexpr std::string_view kTexts[] = {"",
                                                   "worker",
@@ -168,8 +169,9 @@ class Maker {
   }
   model::Pending pending() {
     model::Pending pending;
-    pending.reason =
-        static_cast<model::PendingReason>(number(static_cast<int>(model::PendingReason::kNoQueue) + 1));
+    // Each but the last, kOther, which is written under another name.
+    static_assert(model::kPendingReasons.back().reason == model::PendingReason::kOther);
+    pending.reason = model::kPendingReasons.at(index(model::kPendingReasons.size() - 1)).reason;
     pending.message = text();
     pending.since = exact();
     if (number(2) == 0)
@@ -179,7 +181,7 @@ class Maker {
       pending.blockedBy.push_back({{text(), name()}, number(9), number(9)});
       if (number(2) == 0) pending.blockedBy.back().expectedEnd = exact();
     }
-    pending.delay = static_cast<model::DelayKind>(number(3));
+    pending.delay = model::kDelayKinds.at(index(model::kDelayKinds.size())).kind;
     if (number(2) == 0) pending.nextRelaxation = exact();
     if (number(2) == 0) pending.estimatedStart = exact();
     return pending;
@@ -256,9 +258,10 @@ TEST_CASE("a status patch holds what changed and nothing else") {
   after.gang.backoff.reset();
   after.gang.placed = model::Placed{1, {{model::NodeName("n1"), "worker", model::IndexSet({0, 1, 2, 5})}}};
   after.pending.reset();
-  CHECK(codec::encodeStatusPatch(job, after, codec::PatchGuard::kNone) ==
-        R"({"status":{"phase":"Starting","gang":{"placed":{"epoch":1,"assignments":)"
-        R"([{"node":"n1","role":"worker","indices":"0-2,5"}]},"backoff":null},"pending":null}})");
+  CHECK(
+      codec::encodeStatusPatch(job, after) ==
+      R"({"metadata":{"resourceVersion":"5"},"status":{"phase":"Starting","gang":{"placed":{"epoch":1,"assignments":)"
+      R"([{"node":"n1","role":"worker","indices":"0-2,5"}]},"backoff":null},"pending":null}})");
   after = job.status;
   after.observedGeneration = 2;
   CHECK(codec::encodeStatusPatch(job, after) ==

@@ -9,6 +9,7 @@
 #include "codec/json_value.h"
 #include "codec/launch_secret.h"
 #include "codec/pod.h"
+#include "codec/release_patch.h"
 #include "codec/service.h"
 
 using namespace trainyard;

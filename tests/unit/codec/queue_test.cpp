@@ -1,11 +1,17 @@
 #include "codec/queue.h"
 
+#include <string>
+#include <utility>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "codec/field.h"
 #include "codec/json_value.h"
+#include "codec/json_writer.h"
 #include "codec/namespace.h"
 #include "codec/priority_class.h"
+#include "codec/quota.h"
 
 using namespace trainyard;
 using model::SelectorOperator;
@@ -24,6 +30,26 @@ model::Queue decoded(std::string_view spec, std::string_view status = "{}") {
 std::string specError(std::string_view spec) { return decoded(spec).specError; }
 
 }  // namespace
+
+TEST_CASE("quotas and the amounts of a status know every native resource") {
+  model::forEachNative([](const auto& native) {
+    CAPTURE(native.name);
+    const model::Queue queue = decoded(fmt::format(R"({{"guaranteed":{{"{}":"3"}}}})", native.name));
+    CHECK(queue.specError.empty());
+    const std::int64_t three = native.unit == model::ResourceUnit::kMillicores ? 3'000 : 3;
+    CHECK(queue.guaranteed.amount(native.name) == three);
+    model::Resources amounts;
+    native.in(amounts) = three;
+    codec::JsonWriter out;
+    codec::writeAmounts(amounts, out);
+    const std::string json = std::move(out).take();
+    CAPTURE(json);
+    const auto document = codec::JsonDocument::parse(json);
+    REQUIRE(document);
+    codec::FieldErrors errors;
+    CHECK(codec::readWrittenAmounts(codec::Field(document->root(), errors)) == amounts);
+  });
+}
 
 TEST_CASE("a queue is read whole") {
   const model::Queue queue = decoded(R"({"parent":"research","weight":3,

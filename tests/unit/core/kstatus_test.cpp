@@ -85,6 +85,15 @@ TEST_CASE_METHOD(Fixture, "a job that failed or that only its author can repair 
   CHECK(after({}) == "Failed");
 }
 
+TEST_CASE_METHOD(Fixture, "a job that is not admitted has failed only if its spec is invalid") {
+  for (const model::PendingReasonTraits& each : model::kPendingReasons) {
+    if (each.kind == model::ReasonKind::kAdmitted) continue;
+    CAPTURE(each.name);
+    const std::string_view expected = each.kind == model::ReasonKind::kInvalid ? "Failed" : "InProgress";
+    CHECK(after(waits(each.reason, false)) == expected);
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a suspended job is current") {
   StatusUpdate update;
   update.suspended = true;

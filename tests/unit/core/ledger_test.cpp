@@ -304,7 +304,7 @@ TEST_CASE("the ledger lists the holders of a node") {
     ledger.take(0, gpus(1), 2, &jobIn(snapshot, "ml/bert"));
     CHECK(ledger.nodes()[0].free.gpus() == 1);
     CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2, job ml/bert 2");
-    ledger.giveBack(0, gpus(1), 2, &jobIn(snapshot, "ml/bert"));
+    ledger.follow(snapshot);
     CHECK(ledger.nodes()[0].free.gpus() == 3);
     CHECK(holders(ledger, "n1") == "job ml/bert 2, pod s/x 1, job ml/bert 2");
   }

@@ -1,6 +1,7 @@
 #include "core/autoscaling/nodes_wanted.h"
 
 #include <algorithm>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -61,14 +62,12 @@ void tell(model::Job& job, const core::NodesReport& report, std::int64_t seconds
 
 TEST_CASE("jobs that lack capacity request nodes and jobs that wait for others do not") {
   const auto& levels = model::defaultTopologyLevels();
-  for (const auto reason :
-       {PendingReason::kNoMatchingNodes, PendingReason::kTooLarge, PendingReason::kWaitingForCapacity})
-    CHECK(core::wantsNodes(waiting(reason), levels));
-  for (const auto reason :
-       {PendingReason::kWaitingForTopology, PendingReason::kWaitingForTurn, PendingReason::kWaitingForQuota,
-        PendingReason::kWaitingForShare, PendingReason::kReservedForOthers, PendingReason::kBackingOff,
-        PendingReason::kWaitingForVolume, PendingReason::kInvalidSpec})
-    CHECK_FALSE(core::wantsNodes(waiting(reason), levels));
+  const std::set<PendingReason> helped{PendingReason::kNoMatchingNodes, PendingReason::kTooLarge,
+                                       PendingReason::kWaitingForCapacity};
+  for (const model::PendingReasonTraits& each : model::kPendingReasons) {
+    CAPTURE(each.name);
+    CHECK(core::wantsNodes(waiting(each.reason), levels) == helped.contains(each.reason));
+  }
 
   model::Job job = waiting(PendingReason::kTooLarge);
   SECTION("suspended") { job.spec.run.suspend = true; }

@@ -23,11 +23,12 @@ OrderView view(const model::ObjectKey& key, int submitted, std::int64_t gpus = 1
 }
 
 std::string order(const std::vector<OrderView>& jobs, Ordering ordering) {
-  std::vector<Rank> ranks;
-  for (const OrderView& job : jobs) ranks.push_back(rankOf(job, {.ordering = ordering}));
-  std::sort(ranks.begin(), ranks.end(), [](const Rank& a, const Rank& b) { return a.before(b); });
+  std::vector<QueuePosition> positions;
+  for (const OrderView& job : jobs) positions.push_back(queuePositionOf(job, {.ordering = ordering}));
+  std::sort(positions.begin(), positions.end(),
+            [](const QueuePosition& a, const QueuePosition& b) { return a.before(b); });
   std::string names;
-  for (const Rank& rank : ranks) names += rank.key->name;
+  for (const QueuePosition& each : positions) names += each.key->name;
   return names;
 }
 
@@ -40,9 +41,10 @@ TEST_CASE("Priority comes before every ordering") {
   high.priority = 1;
   high.ran = hours(100);
   high.remaining = hours(100);
-  for (const auto ordering :
-       {Ordering::kFifo, Ordering::kLas, Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK(order({view(kA, 1), view(kB, 2), high}, ordering) == "cab");
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    CHECK(order({view(kA, 1), view(kB, 2), high}, each.ordering) == "cab");
+  }
 }
 
 TEST_CASE("Least attained service counts GPU seconds in steps and serves each step in order of arrival") {
@@ -63,7 +65,8 @@ TEST_CASE("Shortest remaining time counts alone or times GPUs and jobs without a
 }
 
 bool isWorth(const OrderView& waiting, const OrderView& running, Ordering ordering) {
-  return worthPreempting(rankOf(waiting, {.ordering = ordering}), rankOf(running, {.ordering = ordering}));
+  return worthPreempting(queuePositionOf(waiting, {.ordering = ordering}),
+                         queuePositionOf(running, {.ordering = ordering}));
 }
 
 TEST_CASE("A running job is preempted only for one that is shorter by more than the preemption costs") {
@@ -72,7 +75,10 @@ TEST_CASE("A running job is preempted only for one that is shorter by more than 
   running.remaining = seconds(200);
   running.preemptionCost = seconds(90);
   auto other = view(kB, 2, 4);
-  for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault}) {
+  for (const auto& each : model::kOrderings) {
+    const Ordering ordering = each.ordering;
+    if (!each.byEstimate && !each.learns) continue;
+    CAPTURE(each.name);
     other.remaining = seconds(111);
     CHECK_FALSE(isWorth(other, running, ordering));
     other.remaining = seconds(109);
@@ -103,9 +109,10 @@ TEST_CASE("By least attained service a preemption must cost less than the queues
 TEST_CASE("No job is preempted for an equal one or for one without an estimate") {
   auto running = view(kA, 1);
   running.running = true;
-  for (const auto ordering :
-       {Ordering::kFifo, Ordering::kLas, Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK_FALSE(isWorth(view(kB, 2), running, ordering));
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    CHECK_FALSE(isWorth(view(kB, 2), running, each.ordering));
+  }
 }
 
 TEST_CASE("Without any estimate the default prefers the younger and the smaller job") {
@@ -115,11 +122,12 @@ TEST_CASE("Without any estimate the default prefers the younger and the smaller 
   CHECK(order({view(kA, 1, 8), view(kB, 2, 1)}, Ordering::kDefault) == "ba");
 }
 
-TEST_CASE("No time and no GPUs give a finite rank") {
+TEST_CASE("No time and no GPUs give a finite position") {
   auto job = view(kA, 1, 0);
   job.remaining = seconds(0);
-  for (const auto ordering : {Ordering::kSrtf, Ordering::kSrsf, Ordering::kDefault})
-    CHECK(rankOf(job, {.ordering = ordering}).expected < std::numeric_limits<double>::infinity());
+  for (const auto& each : model::kOrderings)
+    CHECK(queuePositionOf(job, {.ordering = each.ordering}).expected <
+          std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("A kind whose jobs end soon is expected to end soon and to run on once it did not") {

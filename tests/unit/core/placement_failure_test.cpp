@@ -439,7 +439,7 @@ TEST_CASE("order: priority and then age and then name") {
   for (const SchedulableJob& each : jobs) {
     const int priority = priorities.of(*each.job);
     pendingJobs.push_back({&each, priority, *tree.find(each.job->spec.queue), demand,
-                           rankOf(*each.job, priority, snapshot, forecast)});
+                           queuePositionOf(*each.job, priority, snapshot, forecast)});
   }
   PendingOrder order(tree, pendingJobs);
   std::string names;

@@ -108,8 +108,8 @@ TEST_CASE("with a half-life the queue that used less is served first though both
   const auto headStart = [&] {
     const QueueTree tree(snapshot);
     const Amounts none(tree.dimensions().size(), 0);
-    const auto compared = servings(tree, indexOf(tree, "modest"), indexOf(tree, "greedy"));
-    return servingShare(tree, compared.b, none) - servingShare(tree, compared.a, none);
+    const auto compared = comparedBranches(tree, indexOf(tree, "modest"), indexOf(tree, "greedy"));
+    return comparedShare(tree, compared.b, none) - comparedShare(tree, compared.a, none);
   };
   CHECK(headStart() == 0);
   snapshot.policy.usageHalfLife = std::chrono::hours(24);

@@ -142,6 +142,10 @@ TEST_CASE("the run times of two leaders are merged and counted once") {
   CHECK(one.kinds.at("job/ml/a/1").size() == 3);
 }
 
+double rate(RunTimeModel& forecast, const model::Job& job) {
+  return forecast.rate(forecast.questionOf(job), job);
+}
+
 TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
   model::RunTimes times;
   std::vector<std::shared_ptr<const model::Job>> past;
@@ -156,13 +160,13 @@ TEST_CASE("jobs of a kind that ended soon are likelier to end soon") {
   snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
   LiveRuns none;
   RunTimeModel forecast(snapshot, none);
-  CHECK(forecast.rate(jobNamed("ml/sweep-9", 50'000)) >
-        10 * forecast.rate(jobNamed("ml/pretrain-9", 50'000)));
+  CHECK(rate(forecast, jobNamed("ml/sweep-9", 50'000)) >
+        10 * rate(forecast, jobNamed("ml/pretrain-9", 50'000)));
 
   // A job that has run longer than all jobs of its kind is no longer treated like them.
   model::Job late = jobNamed("ml/sweep-9", 50'000);
   late.status.service.runSeconds = 7'200;
-  CHECK(forecast.rate(late) < forecast.rate(jobNamed("ml/sweep-10", 50'000)));
+  CHECK(rate(forecast, late) < rate(forecast, jobNamed("ml/sweep-10", 50'000)));
 }
 
 TEST_CASE("jobs of a kind that still run lengthen its expected run time") {
@@ -175,7 +179,8 @@ TEST_CASE("jobs of a kind that still run lengthen its expected run time") {
   snapshot.policy.ordering = model::Ordering::kDefault;
   snapshot.runTimes = std::make_shared<const model::RunTimes>(times);
   LiveRuns none;
-  const double without = RunTimeModel(snapshot, none).rate(jobNamed("ml/a-9", 100));
+  RunTimeModel before(snapshot, none);
+  const double without = rate(before, jobNamed("ml/a-9", 100));
 
   std::vector<std::shared_ptr<const model::Job>> live;
   for (int i = 3; i < 9; ++i) {
@@ -186,7 +191,8 @@ TEST_CASE("jobs of a kind that still run lengthen its expected run time") {
   }
   snapshot.jobs = listOf(live);
   LiveRuns some;
-  CHECK(RunTimeModel(snapshot, some).rate(jobNamed("ml/a-9", 100)) < without);
+  RunTimeModel after(snapshot, some);
+  CHECK(rate(after, jobNamed("ml/a-9", 100)) < without);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/ledger/fit.h"
+#include "core/ledger/node_misfit.h"
 #include "support/builders.h"
 #include "support/placing.h"
 
@@ -39,7 +39,6 @@ TEST_CASE("a gang goes where its bound volume can be reached") {
   CHECK(tied->spec.roles[1].shape.volumeAffinity.empty());
   const model::PodShape& shape = tied->spec.roles[0].shape;
   CHECK(nodeMisfit(node("n1").label("zone", "a"), shape)->text == "cannot reach a volume that the pods use");
-  CHECK_FALSE(nodeMisfit(node("n1").label("zone", "a"), shape)->temporary());
   CHECK_FALSE(nodeMisfit(node("n1").label("zone", "b"), shape));
   CHECK(outcomeIn(cluster()
                       .add(node("n1").gpus(8).label("zone", "a"))

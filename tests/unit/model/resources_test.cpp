@@ -106,6 +106,47 @@ TEST_CASE("resources: raiseTo takes the larger of each") {
   CHECK(amount.cpu.value == 8000);
 }
 
+// A native resource that one of these functions does not count would be free of charge.
+TEST_CASE("resources: every function counts every native resource") {
+  model::forEachNative([](const auto& native) {
+    CAPTURE(native.name);
+    const auto of = [&](std::int64_t amount) {
+      model::Resources resources;
+      native.in(resources) = amount;
+      return resources;
+    };
+    model::Resources changed = of(6);
+    CHECK(changed.amount(native.name) == 6);
+    CHECK(changed != of(5));
+    changed.add(of(4));
+    CHECK(native.in(changed) == 10);
+    changed.subtract(of(8));
+    CHECK(native.in(changed) == 2);
+    changed.raiseTo(of(5));
+    CHECK(native.in(changed) == 5);
+    changed.subtractUpTo(of(8));
+    CHECK(native.in(changed) == 0);
+    changed.setAmount(native.name, 4);
+    CHECK(native.in(changed) == 4);
+    changed = changed.times(3);
+    CHECK(native.in(changed) == 12);
+    CHECK(model::nativeUnit(native.name) == native.unit);
+    CHECK(of(6).covers(of(6)));
+    CHECK_FALSE(of(6).covers(of(7)));
+    CHECK(of(6).timesCovered(of(2), 100) == 3);
+    CHECK_FALSE(of(6).shortfallFor(of(6)));
+    const auto shortfall = of(6).shortfallFor(of(7)).value();
+    CHECK(shortfall.resource == native.name);
+    CHECK(shortfall.wanted == 7);
+    CHECK(shortfall.available == 6);
+  });
+  CHECK_FALSE(model::nativeUnit("nvidia.com/gpu"));
+  model::Resources both = with("a/b", 2);
+  both.setAmount("a/b", 3);
+  CHECK(both.amount("a/b") == 3);
+  CHECK(both.extended("a/b") == 3);
+}
+
 TEST_CASE("resources: GPUs are all resources that the setting names") {
   model::Resources node = with("nvidia.com/gpu", 8);
   node.setExtended("amd.com/gpu", 4);

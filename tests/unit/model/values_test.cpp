@@ -1,5 +1,9 @@
+#include <array>
 #include <catch2/catch.hpp>
+#include <set>
+#include <string_view>
 
+#include "base/enum_table.h"
 #include "model/conditions.h"
 #include "model/reasons.h"
 #include "support/builders.h"
@@ -17,16 +21,43 @@ TEST_CASE("labels: they are sorted and the last of equal keys wins") {
   CHECK(model::Labels().find("a") == nullptr);
 }
 
-TEST_CASE("reasons: every name reads back") {
-  int known = 0;
-  for (; static_cast<model::PendingReason>(known) != model::PendingReason::kOther; ++known) {
-    const auto reason = static_cast<model::PendingReason>(known);
-    CHECK(model::toString(reason) != "Unknown");
-    CHECK(model::parsePendingReason(model::toString(reason)) == reason);
+TEST_CASE("reasons: every name reads back, and no two are equal") {
+  std::set<std::string_view> names;
+  for (const model::PendingReasonTraits& each : model::kPendingReasons) {
+    CAPTURE(each.name);
+    CHECK(names.insert(each.name).second);
+    CHECK(model::toString(each.reason) == each.name);
+    if (each.reason == model::PendingReason::kOther) continue;
+    CHECK(model::parsePendingReason(each.name) == each.reason);
   }
-  CHECK(known >= 7);
+  for (const model::DelayKindTraits& each : model::kDelayKinds)
+    CHECK(model::parseDelayKind(model::toString(each.kind)) == each.kind);
   CHECK_FALSE(model::parsePendingReason("Unknown"));
   CHECK_FALSE(model::parsePendingReason("Other"));
+}
+
+TEST_CASE("reasons: their properties agree with each other") {
+  for (const model::PendingReasonTraits& each : model::kPendingReasons) {
+    CAPTURE(each.name);
+    // The start of a job that waits for capacity is that of other jobs' ends, and a scheduler could change
+    // it.
+    if (each.waitsForCapacity) CHECK(each.expectsStart);
+    if (each.expectsStart) CHECK(each.delay != model::DelayKind::kNone);
+    if (each.kind == model::ReasonKind::kAdmitted) continue;
+    CHECK_FALSE(each.expectsStart);
+    CHECK_FALSE(each.wantsNodes);
+    CHECK(each.delay == model::DelayKind::kNone);
+  }
+}
+
+TEST_CASE("a table without the row of the last enumerator, or with rows in another order, is found") {
+  enum class Color { kRed, kBlue };
+  struct Row {
+    Color color;
+  };
+  CHECK(base::hasRowForEach(std::array{Row{Color::kRed}, Row{Color::kBlue}}, &Row::color));
+  CHECK_FALSE(base::hasRowForEach(std::array{Row{Color::kRed}}, &Row::color));
+  CHECK_FALSE(base::hasRowForEach(std::array{Row{Color::kBlue}, Row{Color::kRed}}, &Row::color));
 }
 
 TEST_CASE("jobs: members at the start and roles by name") {

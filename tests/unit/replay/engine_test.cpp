@@ -35,7 +35,7 @@ ReplaySetup setup(model::Ordering ordering) {
   setup.policy.ordering = ordering;
   setup.policy.backfill.enabled = ordering != model::Ordering::kFifo;
   setup.policy.defragmentation.enabled = false;
-  setup.knowsDurations = ordering == model::Ordering::kSrtf || ordering == model::Ordering::kSrsf;
+  setup.knowsDurations = model::traitsOf(ordering).byEstimate;
   setup.checkpoint.permille = ReplayCheckpoint::kAll;
   return setup;
 }
@@ -68,8 +68,9 @@ TEST_CASE("Without backfill the first job that does not fit holds up those behin
 
 // Every cycle uses a current cache; an outdated one would hide the freed capacity.
 TEST_CASE("A job that did not fit starts when another one has ended") {
-  for (const auto ordering : {model::Ordering::kFifo, model::Ordering::kLas, model::Ordering::kDefault}) {
-    ReplaySetup by = setup(ordering);
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    ReplaySetup by = setup(each.ordering);
     by.policy.timeSlicing.enabled = false;
     const Run both = run(traceOf({{0, 8, 100}, {0, 8, 100}}), nodes(1, 8), by);
     CHECK(both.result.makespanSeconds == Approx(200));
@@ -102,8 +103,9 @@ TEST_CASE("A preemption loses the work since the last checkpoint and the restart
 
 TEST_CASE("Without a checkpoint no job is preempted for the ordering") {
   const Trace trace = traceOf({{0, 4, 10'000}, {10, 4, 1'000}});
-  for (const auto ordering : {model::Ordering::kSrtf, model::Ordering::kLas, model::Ordering::kDefault}) {
-    ReplaySetup by = setup(ordering);
+  for (const auto& each : model::kOrderings) {
+    CAPTURE(each.name);
+    ReplaySetup by = setup(each.ordering);
     by.checkpoint = {};
     const Run both = run(trace, nodes(1, 4), by);
     CHECK(both.result.preemptions == 0);
@@ -185,17 +187,18 @@ Trace drawn(std::uint64_t seed, std::size_t count) {
 
 // No job declares a duration, and no decision may depend on one.
 TEST_CASE("Without durations nothing depends on how long a job that has not ended will run") {
-  for (const auto ordering : {model::Ordering::kDefault, model::Ordering::kLas, model::Ordering::kFifo}) {
+  for (const auto& each : model::kOrderings) {
+    if (each.byEstimate) continue;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Trace trace = drawn(seed, 150);
-      const Run known = run(trace, nodes(4, 8), setup(ordering));
+      const Run known = run(trace, nodes(4, 8), setup(each.ordering));
       const ReplayTime moment = trace.jobs[100].submitted;
       // Jobs that cannot have ended by then under any schedule run twice as long.
       Trace other = trace;
       for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
         if (trace.jobs[i].submitted + trace.work[i].duration > moment) other.work[i].duration *= 2;
       }
-      const Run again = run(other, nodes(4, 8), setup(ordering));
+      const Run again = run(other, nodes(4, 8), setup(each.ordering));
       const auto before = [&](const Run& of) {
         std::vector<ReplayDecision> some;
         for (const ReplayDecision& decision : of.decisions) {
@@ -203,7 +206,7 @@ TEST_CASE("Without durations nothing depends on how long a job that has not ende
         }
         return some;
       };
-      CAPTURE(seed, static_cast<int>(ordering));
+      CAPTURE(seed, each.name);
       CHECK(before(known).size() > 20);
       CHECK(before(known) == before(again));
     }

@@ -2,7 +2,7 @@
 
 #include "core/order/order_policy.h"
 
-// Each ordering has its own file; rankOf() calls the one that the policy names.
+// Each ordering has its own file; queuePositionOf() calls the one that the policy names.
 namespace trainyard::core::orderings {
 
 struct Measure {

@@ -1,0 +1,49 @@
+#include "extender/watched_objects.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace trainyard::extender {
+
+WatchedObjects::WatchedObjects(kube::ApiClient& api, base::Executor& executor, base::Rng rng,
+                               const base::Logger& log)
+    : cache_(log),
+      nodes_({.type = kube::kNodes}, api, executor, rng.split(), log, cache_.nodes),
+      pods_({.type = kube::kPods}, api, executor, rng.split(), log, cache_.pods),
+      jobs_({.type = kube::kTrainingJobs}, api, executor, rng.split(), log, cache_.jobs) {}
+
+void WatchedObjects::start() {
+  nodes_.start();
+  pods_.start();
+  jobs_.start();
+}
+
+void WatchedObjects::stop() {
+  nodes_.stop();
+  pods_.stop();
+  jobs_.stop();
+}
+
+bool WatchedObjects::synced() const { return nodes_.synced() && pods_.synced() && jobs_.synced(); }
+
+std::optional<base::Instant> WatchedObjects::lastContact() const {
+  if (!synced()) return std::nullopt;
+  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard()});
+}
+
+void WatchedObjects::report(ExtenderMetrics& metrics, base::Instant now) {
+  const auto report = [now](const ExtenderMetrics::Resource& to, std::size_t objects,
+                            const kube::Reflector& from) {
+    to.objects.set(static_cast<double>(objects));
+    if (from.synced()) to.silence.set(std::chrono::duration<double>(now - from.lastHeard()).count());
+  };
+  report(metrics.nodes, cache_.nodes.size(), nodes_);
+  report(metrics.pods, cache_.pods.size(), pods_);
+  report(metrics.jobs, cache_.jobs.size(), jobs_);
+  const std::size_t undecodable = cache_.undecodable();
+  metrics.undecodable.increment(
+      static_cast<double>(undecodable - std::exchange(undecodableSeen_, undecodable)));
+}
+
+}  // namespace trainyard::extender

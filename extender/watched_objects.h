@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "base/executor.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "extender/extender_metrics.h"
+#include "kube/cluster_cache.h"
+#include "kube/reflector.h"
+
+namespace trainyard::extender {
+
+// The caches of nodes, pods and TrainingJobs, and the watches that fill them. Lives on the executor's loop.
+class WatchedObjects {
+ public:
+  WatchedObjects(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log);
+  WatchedObjects(const WatchedObjects&) = delete;
+  WatchedObjects& operator=(const WatchedObjects&) = delete;
+
+  void start();
+  void stop();
+  // All three lists have been read once.
+  [[nodiscard]] bool synced() const;
+  // When the watch that has been silent longest last received data; nullopt until all first lists are read.
+  [[nodiscard]] std::optional<base::Instant> lastContact() const;
+  void report(ExtenderMetrics& metrics, base::Instant now);
+
+  [[nodiscard]] kube::ClusterCache& cache() { return cache_; }
+
+ private:
+  kube::ClusterCache cache_;
+  kube::Reflector nodes_;
+  kube::Reflector pods_;
+  kube::Reflector jobs_;
+  std::size_t undecodableSeen_ = 0;
+};
+
+}  // namespace trainyard::extender

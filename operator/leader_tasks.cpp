@@ -1,0 +1,44 @@
+#include "operator/leader_tasks.h"
+
+#include <utility>
+
+namespace trainyard::operator_ {
+
+LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependencies)
+    : options_(options),
+      deps_(std::move(dependencies)),
+      runTimes_({.ns = options_.leaseNamespace}, {.api = deps_.api,
+                                                  .executor = deps_.executor,
+                                                  .cache = deps_.cache,
+                                                  .log = deps_.log.named("run-times"),
+                                                  .changed = deps_.findings}),
+      progress_({.api = deps_.api,
+                 .executor = deps_.executor,
+                 .cache = deps_.cache,
+                 .metrics = deps_.metrics,
+                 .leading = deps_.leading,
+                 .findings = deps_.findings}),
+      nodes_({.api = deps_.api,
+              .executor = deps_.executor,
+              .cache = deps_.cache,
+              .events = deps_.events,
+              .metrics = deps_.registry,
+              .log = deps_.log.named("nodes"),
+              .leading = deps_.leading,
+              .rng = [this] { return deps_.rng.split(); }}) {
+  takePolicy();
+}
+
+void LeaderTasks::start() {
+  runTimes_.start();
+  progress_.start();
+  nodes_.start();
+  if (!options_.certificates) return;
+  certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
+                                                      deps_.registry, deps_.log.named("certificates"));
+  certificates_->start();
+}
+
+void LeaderTasks::takePolicy() { nodes_.setPolicy(options_.provisioning, options_.policy.topology); }
+
+}  // namespace trainyard::operator_
