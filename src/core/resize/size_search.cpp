@@ -1,7 +1,6 @@
 #include "core/resize/size_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -10,6 +9,8 @@
 #include <queue>
 #include <tuple>
 #include <utility>
+
+#include "core/resize/size_packing.h"
 
 namespace trainyard::core {
 namespace {
@@ -25,17 +26,12 @@ constexpr std::size_t kGiving = 24;
 class Search {
  public:
   Search(const SizeProblem& problem, std::int64_t work)
-      : in_(problem),
-        work_(work),
-        fair_(fairSizes(problem)),
-        free_(problem.free),
-        come_(problem.jobs.size()) {
+      : in_(problem), packing_(problem, work), fair_(fairSizes(problem)) {
     for (const Job& job : problem.jobs) {
-      sizes_.push_back(job.present);
       shares_.push_back(dominantShare(problem, job));
       value_ += gainOf(job, job.present);
     }
-    loss_ = fairnessLoss(problem, fair_, sizes_);
+    loss_ = fairnessLoss(problem, fair_, packing_.sizes());
     maxLoss_ = std::max(problem.maxLoss, loss_);
   }
 
@@ -46,8 +42,8 @@ class Search {
     if (in_.jobs.size() <= kAllAtOnce) {
       std::vector<std::size_t> all(in_.jobs.size());
       std::iota(all.begin(), all.end(), std::size_t{0});
-      for (const Way way : kWays) {
-        way_ = way;
+      for (const SizePacking::Way way : SizePacking::kWays) {
+        packing_.choose(way);
         chooseAgain(all);
         std::reverse(all.begin(), all.end());
         chooseAgain(all);
@@ -55,7 +51,7 @@ class Search {
     } else {
       exchange();
     }
-    choice.sizes = sizes_;
+    choice.sizes = packing_.sizes();
     choice.value = value_;
     choice.bound = std::max(boundOf(in_), value_);
     choice.loss = loss_;
@@ -64,93 +60,6 @@ class Search {
   }
 
  private:
-  // --- placement of members
-
-  [[nodiscard]] std::int64_t* capacityOf(std::size_t server) { return free_.data() + server * in_.kinds; }
-
-  [[nodiscard]] std::int64_t fitting(const Job& job, std::size_t server, std::int64_t most) {
-    const std::int64_t* available = capacityOf(server);
-    for (std::size_t k = 0; k < in_.kinds; ++k) {
-      if (job.demand[k] > 0) most = std::min(most, std::max<std::int64_t>(available[k], 0) / job.demand[k]);
-    }
-    return most;
-  }
-
-  void take(const Job& job, std::size_t server, std::int64_t count) {
-    std::int64_t* available = capacityOf(server);
-    for (std::size_t k = 0; k < in_.kinds; ++k) available[k] -= job.demand[k] * count;
-  }
-
-  // Bin packing: one way to choose servers may fit members that another does not.
-  enum class Way { kMostThenFullest, kFullest, kMostThenEmptiest };
-  static constexpr std::array kWays{Way::kMostThenFullest, Way::kFullest, Way::kMostThenEmptiest};
-  [[nodiscard]] std::tuple<std::int64_t, double, std::size_t> rankOf(std::int64_t fits, double left,
-                                                                     std::size_t server) const {
-    return {way_ == Way::kFullest ? 0 : -fits, way_ == Way::kMostThenEmptiest ? -left : left, server};
-  }
-
-  // Returns the first server in the order of the current way.
-  [[nodiscard]] std::optional<std::size_t> serverFor(const Job& job, std::int64_t wanted) {
-    std::optional<std::size_t> best;
-    std::tuple<std::int64_t, double, std::size_t> bestRank;
-    const std::size_t servers = in_.servers();
-    work_ -= static_cast<std::int64_t>(servers);
-    const std::vector<char>& pool = in_.pools[job.pool];
-    for (std::size_t server = 0; server < servers; ++server) {
-      if (pool[server] == 0) continue;
-      const std::int64_t fits = fitting(job, server, wanted);
-      if (fits == 0) continue;
-      double left = 0;
-      for (std::size_t k = 0; k < in_.kinds; ++k) {
-        if (in_.capacity[k] > 0)
-          left += static_cast<double>(capacityOf(server)[k]) / static_cast<double>(in_.capacity[k]);
-      }
-      const std::tuple rank = rankOf(fits, left, server);
-      if (best && rank >= bestRank) continue;
-      best = server;
-      bestRank = rank;
-    }
-    return best;
-  }
-
-  // Members added by this search leave first, then the job's last members.
-  void shrinkTo(std::size_t index, int size) {
-    const Job& job = in_.jobs[index];
-    for (; sizes_[index] > size; --sizes_[index]) {
-      std::vector<std::uint32_t>& come = come_[index];
-      const bool came = sizes_[index] > job.present;
-      const std::size_t server = came ? come.back() : job.places[static_cast<std::size_t>(sizes_[index]) - 1];
-      if (came) come.pop_back();
-      take(job, server, -1);
-    }
-  }
-
-  // Returns true if the size was reached; else the job keeps as many members as fit.
-  bool growTo(std::size_t index, int size) {
-    const Job& job = in_.jobs[index];
-    for (; sizes_[index] < std::min(size, job.present); ++sizes_[index]) {
-      const std::size_t own = job.places[static_cast<std::size_t>(sizes_[index])];
-      if (fitting(job, own, 1) == 0) return false;
-      take(job, own, 1);
-    }
-    while (sizes_[index] < size) {
-      const std::int64_t wanted = size - sizes_[index];
-      const auto server = serverFor(job, wanted);
-      if (!server) return false;
-      const std::int64_t count = fitting(job, *server, wanted);
-      take(job, *server, count);
-      come_[index].insert(come_[index].end(), static_cast<std::size_t>(count),
-                          static_cast<std::uint32_t>(*server));
-      sizes_[index] += static_cast<int>(count);
-    }
-    return true;
-  }
-
-  bool setSize(std::size_t index, int size) {
-    shrinkTo(index, size);
-    return growTo(index, size);
-  }
-
   // --- sums
 
   [[nodiscard]] std::int64_t lossOf(std::size_t index, int size) const {
@@ -160,9 +69,9 @@ class Search {
   // Adds (sign 1) or subtracts (sign -1) the job's part of the sums at its current size.
   void count(std::size_t index, int sign) {
     const Job& job = in_.jobs[index];
-    value_ += sign * gainOf(job, sizes_[index]);
-    loss_ += sign * lossOf(index, sizes_[index]);
-    touched_ += sizes_[index] == job.present ? 0 : sign;
+    value_ += sign * gainOf(job, packing_.sizeOf(index));
+    loss_ += sign * lossOf(index, packing_.sizeOf(index));
+    touched_ += packing_.sizeOf(index) == job.present ? 0 : sign;
   }
 
   [[nodiscard]] bool allowed() const { return loss_ <= maxLoss_ && touched_ <= in_.maxTouched; }
@@ -182,12 +91,12 @@ class Search {
   [[nodiscard]] std::optional<Rise> bestRise(std::size_t index, int most) const {
     const Job& job = in_.jobs[index];
     std::optional<Rise> best;
-    const std::int64_t now = gainOf(job, sizes_[index]);
-    for (int size = sizes_[index] + 1; size <= most; ++size) {
+    const std::int64_t now = gainOf(job, packing_.sizeOf(index));
+    for (int size = packing_.sizeOf(index) + 1; size <= most; ++size) {
       const std::int64_t gain = gainOf(job, size) - now;
       if (gain <= 0) continue;
       const double need =
-          static_cast<double>(std::max<std::int64_t>(shares_[index], 1)) * (size - sizes_[index]);
+          static_cast<double>(std::max<std::int64_t>(shares_[index], 1)) * (size - packing_.sizeOf(index));
       const double density = static_cast<double>(gain) / need;
       if (!best || density > best->density) best = Rise{density, index, size};
     }
@@ -200,18 +109,18 @@ class Search {
       if (const auto next = bestRise(index, most)) rises.push(*next);
     };
     for (std::size_t i = 0; i < in_.jobs.size(); ++i) push(i, in_.jobs[i].most);
-    while (!rises.empty() && work_ > 0) {
+    while (!rises.empty() && packing_.hasWork()) {
       const Rise next = rises.top();
       rises.pop();
-      const int before = sizes_[next.job];
+      const int before = packing_.sizeOf(next.job);
       const std::int64_t gained = value_;
       count(next.job, -1);
-      const bool all = growTo(next.job, next.to);
+      const bool all = packing_.growTo(next.job, next.to);
       count(next.job, 1);
       const bool good = value_ > gained && allowed();
       if (!good) {
         count(next.job, -1);
-        shrinkTo(next.job, before);
+        packing_.shrinkTo(next.job, before);
         count(next.job, 1);
       }
       if (!all || !good) wanting_.push_back(next.job);
@@ -229,7 +138,8 @@ class Search {
       const int last = std::max(std::min(count, kSizesLookedAt) - 1, 1);
       sizes.push_back(job.minimum + static_cast<int>(static_cast<std::int64_t>(count - 1) * i / last));
     }
-    for (const int each : {job.present, sizes_[index], fair_[index], sizes_[index] - 1, sizes_[index] + 1})
+    for (const int each : {job.present, packing_.sizeOf(index), fair_[index], packing_.sizeOf(index) - 1,
+                           packing_.sizeOf(index) + 1})
       sizes.push_back(std::clamp(each, job.minimum, job.most));
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -239,16 +149,16 @@ class Search {
   struct Best {
     std::int64_t value = 0;
     std::vector<int> sizes;
-    std::vector<std::vector<std::uint32_t>> come;
+    std::vector<SizePacking::Added> added;
   };
 
   // Tries all combinations of sizes of these jobs and keeps the best one that is allowed.
   void chooseAgain(const std::vector<std::size_t>& jobs) {
-    if (work_ <= 0) return;
+    if (!packing_.hasWork()) return;
     Best best{value_, {}, {}};
     for (const std::size_t each : jobs) {
-      best.sizes.push_back(sizes_[each]);
-      best.come.push_back(come_[each]);
+      best.sizes.push_back(packing_.sizeOf(each));
+      best.added.push_back(packing_.addedOf(each));
     }
     std::vector<std::vector<int>> looked;
     std::vector<std::int64_t> most(jobs.size() + 1, 0);  // upper bound of the gain of the jobs from here on
@@ -260,11 +170,11 @@ class Search {
     }
     for (const std::size_t each : jobs) {
       count(each, -1);
-      shrinkTo(each, in_.jobs[each].minimum);
+      packing_.shrinkTo(each, in_.jobs[each].minimum);
     }
     descend(jobs, looked, most, 0, best);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      restore(jobs[i], best.sizes[i], best.come[i]);
+      packing_.restore(jobs[i], best.sizes[i], best.added[i]);
       count(jobs[i], 1);
     }
   }
@@ -276,32 +186,22 @@ class Search {
       if (!allowed()) return;
       best.value = value_;
       for (std::size_t i = 0; i < jobs.size(); ++i) {
-        best.sizes[i] = sizes_[jobs[i]];
-        best.come[i] = come_[jobs[i]];
+        best.sizes[i] = packing_.sizeOf(jobs[i]);
+        best.added[i] = packing_.addedOf(jobs[i]);
       }
       return;
     }
     const std::size_t job = jobs[depth];
     for (const int size : looked[depth]) {
-      if (work_ <= 0) break;
-      if (setSize(job, size)) {
+      if (!packing_.hasWork()) break;
+      if (packing_.setSize(job, size)) {
         count(job, 1);
         descend(jobs, looked, most, depth + 1, best);
         count(job, -1);
       }
-      --work_;
+      packing_.spend();
     }
-    shrinkTo(job, in_.jobs[job].minimum);
-  }
-
-  void restore(std::size_t index, int size, const std::vector<std::uint32_t>& come) {
-    const Job& job = in_.jobs[index];
-    shrinkTo(index, job.minimum);
-    for (; sizes_[index] < std::min(size, job.present); ++sizes_[index])
-      take(job, job.places[static_cast<std::size_t>(sizes_[index])], 1);
-    for (const std::uint32_t server : come) take(job, server, 1);
-    come_[index] = come;
-    sizes_[index] = size;
+    packing_.shrinkTo(job, in_.jobs[job].minimum);
   }
 
   // Returns the jobs that could give up a member, those with the least worth of one first.
@@ -309,8 +209,8 @@ class Search {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < in_.jobs.size(); ++i) {
       const Job& job = in_.jobs[i];
-      if (sizes_[i] <= job.minimum) continue;
-      const std::int64_t lost = gainOf(job, sizes_[i]) - gainOf(job, sizes_[i] - 1);
+      if (packing_.sizeOf(i) <= job.minimum) continue;
+      const std::int64_t lost = gainOf(job, packing_.sizeOf(i)) - gainOf(job, packing_.sizeOf(i) - 1);
       order.emplace_back(
           static_cast<double>(lost) / static_cast<double>(std::max<std::int64_t>(shares_[i], 1)), i);
     }
@@ -325,9 +225,9 @@ class Search {
     constexpr std::size_t kFew = 10;
     constexpr std::size_t kRounds = 6;
     int roundsWithoutGain = 0;
-    for (std::size_t round = 0; round < kRounds && work_ > 0; ++round) {
+    for (std::size_t round = 0; round < kRounds && packing_.hasWork(); ++round) {
       const std::int64_t before = value_;
-      way_ = kWays[round % kWays.size()];
+      packing_.choose(SizePacking::kWays[round % SizePacking::kWays.size()]);
       std::vector<std::size_t> wants = wanting_;
       if (in_.jobs.size() <= kFew) {
         wants.resize(in_.jobs.size());
@@ -344,23 +244,19 @@ class Search {
         }
       }
       roundsWithoutGain = value_ == before ? roundsWithoutGain + 1 : 0;
-      if (roundsWithoutGain == static_cast<int>(kWays.size())) return;
+      if (roundsWithoutGain == static_cast<int>(SizePacking::kWays.size())) return;
     }
   }
 
   const SizeProblem& in_;
-  std::int64_t work_;
+  SizePacking packing_;
   const std::vector<int> fair_;
-  std::vector<std::int64_t> free_;
-  std::vector<std::vector<std::uint32_t>> come_;  // servers of members beyond the present ones
-  std::vector<int> sizes_;
   std::vector<std::int64_t> shares_;
   std::vector<std::size_t> wanting_;  // jobs with a best rise that did not fit
   std::int64_t value_ = 0;
   std::int64_t loss_ = 0;
   std::int64_t maxLoss_ = 0;
   int touched_ = 0;
-  Way way_ = Way::kMostThenFullest;
 };
 
 }  // namespace
