@@ -216,21 +216,51 @@ void cycleDefaultOrder(benchmark::State& state) {
 }
 void cycleTenThousandShapes(benchmark::State& state) { withTenThousandWaiting(state, false, {}, true); }
 
-// One gang of higher priority that needs all running jobs as victims.
-void cycleTenThousandVictims(benchmark::State& state) {
+// What each of the nodes holds that a gang of the whole cluster waits for.
+enum class Held { kLowerPriority, kLent, kHalfTerminating };
+
+// Adds a suspended job whose pod terminates on the node. Each has another end.
+void addTerminating(SnapshotBuilder& builder, int node, const std::string& queue) {
+  const model::Job suspended = job(fmt::format("run/job-{:05}", node))
+                                   .role("worker", 1, requests(8, 8))
+                                   .queue(queue)
+                                   .created(node)
+                                   .suspended();
+  model::Pod leaving = pod("run/x")
+                           .memberOf(suspended, "worker", 0)
+                           .on(nodeName(node))
+                           .requests(requests(8, 8))
+                           .phase(model::PodPhase::kRunning)
+                           .terminating();
+  leaving.deletionTime = at(200'000 + node);
+  builder.add(suspended);
+  builder.add(leaving);
+}
+
+// One gang that needs everything that others hold: jobs of lower priority in its queue, or what is lent of
+// its queue's guarantee, half of that already terminating.
+void withTenThousandVictims(benchmark::State& state, Held held) {
   SnapshotBuilder builder = cluster().now(100'000);
-  model::Queue queue;
-  queue.name = model::QueueName(tenant(0));
-  builder.add(queue);
+  model::Queue borrower;
+  borrower.name = model::QueueName(tenant(0));
+  builder.add(borrower);
+  model::Queue owner;
+  owner.name = model::QueueName(tenant(1));
+  owner.guaranteed.set("nvidia.com/gpu", std::int64_t{8} * kWaitingNodes);
+  if (held != Held::kLowerPriority) builder.add(owner);
   builder.priorityClass("high", 1'000);
   for (int i = 0; i < kWaitingNodes; ++i) {
     builder.add(
         node(nodeName(i)).gpus(8).zone("zone").block("block").rack(fmt::format("rack-{:04}", i / 16)));
-    addFullNode(builder, i, tenant(0), true);
+    if (held == Held::kHalfTerminating && i % 2 == 1) {
+      addTerminating(builder, i, tenant(0));
+    } else {
+      addFullNode(builder, i, tenant(0), true);
+    }
   }
   builder.add(job("wait/all")
                   .role("worker", kWaitingNodes, requests(8, 8))
-                  .queue(tenant(0))
+                  .queue(held == Held::kLowerPriority ? tenant(0) : tenant(1))
                   .priority("high")
                   .created(50'000));
   core::CycleInput input{.snapshot = builder.build()};
@@ -248,12 +278,18 @@ void cycleTenThousandVictims(benchmark::State& state) {
       state.SkipWithError("not all are stopped");
   }
 }
+void cycleTenThousandVictims(benchmark::State& state) { withTenThousandVictims(state, Held::kLowerPriority); }
+void cycleTenThousandLent(benchmark::State& state) { withTenThousandVictims(state, Held::kLent); }
+void cycleHalfTerminating(benchmark::State& state) { withTenThousandVictims(state, Held::kHalfTerminating); }
+
 BENCHMARK(cycleTenThousandWaiting)->Unit(benchmark::kMillisecond)->Iterations(100);
 BENCHMARK(cyclePreemptible)->Unit(benchmark::kMillisecond)->Iterations(100);
 BENCHMARK(cycleDefaultOrder)->Unit(benchmark::kMillisecond)->Iterations(100);
 
 BENCHMARK(cycleTenThousandShapes)->Unit(benchmark::kMillisecond)->Iterations(20);
 BENCHMARK(cycleTenThousandVictims)->Unit(benchmark::kMillisecond)->Iterations(5);
+BENCHMARK(cycleTenThousandLent)->Unit(benchmark::kMillisecond)->Iterations(5);
+BENCHMARK(cycleHalfTerminating)->Unit(benchmark::kMillisecond)->Iterations(5);
 
 void cycleAtRest(benchmark::State& state) { run(state, bigCluster(false), 0); }
 void cyclePlaces512(benchmark::State& state) { run(state, bigCluster(true), 1); }

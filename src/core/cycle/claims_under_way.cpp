@@ -119,9 +119,9 @@ void ClaimsUnderWay::count() {
   for (const auto& [key, gangs] : takes) {
     const model::Job& preemptor = **in_.find(key);
     if (preemptor.status.gang.proposal->phase != model::ProposalPhase::kClaiming) continue;
-    std::vector<PendingRelease> leaving;
+    PendingReleases leaving;
     for (const model::ObjectKey& gang : gangs) {
-      if (const JobPtr* job = in_.find(gang)) leaving.push_back(releaseOf(*job, preemptor));
+      if (const JobPtr* job = in_.find(gang)) add(leaving, releaseOf(*job, preemptor));
     }
     countOnce(in_.queues, in_.queues.queueOf(preemptor), holdingsOf(in_.queues.capacity(), preemptor),
               leaving);

@@ -73,12 +73,12 @@ namespace {
 
 // What counts twice in this queue: of what leaves below it, as much as the preemptor holds itself.
 Amounts countedTwice(const QueueTree& tree, QueueTree::Index queue, const Amounts& held,
-                     const std::vector<PendingRelease>& leaving) {
+                     const PendingReleases& leaving) {
   Amounts twice(held.size(), 0);
-  for (const PendingRelease& each : leaving) {
-    const auto& above = tree.node(each.queue).path;
+  for (const auto& [at, amounts] : leaving) {
+    const auto& above = tree.node(at).path;
     if (std::find(above.begin(), above.end(), queue) == above.end()) continue;
-    for (std::size_t d = 0; d < twice.size(); ++d) twice[d] = base::saturatingAdd(twice[d], each.amounts[d]);
+    for (std::size_t d = 0; d < twice.size(); ++d) twice[d] = base::saturatingAdd(twice[d], amounts[d]);
   }
   for (std::size_t d = 0; d < twice.size(); ++d) twice[d] = std::min(twice[d], held[d]);
   return twice;
@@ -86,8 +86,14 @@ Amounts countedTwice(const QueueTree& tree, QueueTree::Index queue, const Amount
 
 }  // namespace
 
+void add(PendingReleases& releases, const PendingRelease& release) {
+  Amounts& sums = releases[release.queue];
+  sums.resize(release.amounts.size(), 0);
+  for (std::size_t d = 0; d < sums.size(); ++d) sums[d] = base::saturatingAdd(sums[d], release.amounts[d]);
+}
+
 void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
-               const std::vector<PendingRelease>& leaving) {
+               const PendingReleases& leaving) {
   Amounts counted(held.size(), 0);  // in the queues further down, and thus in those above
   const auto& path = tree.node(preemptor).path;
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
@@ -102,8 +108,7 @@ void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
 }
 
 std::optional<Excess> beyondLimitCountedOnce(const QueueTree& tree, QueueTree::Index preemptor,
-                                             const Amounts& held,
-                                             const std::vector<PendingRelease>& leaving) {
+                                             const Amounts& held, const PendingReleases& leaving) {
   for (const QueueTree::Index at : tree.node(preemptor).path) {
     const QueueTree::Node& node = tree.node(at);
     const Amounts twice = countedTwice(tree, at, held, leaving);

@@ -41,15 +41,19 @@ struct PendingRelease {
   QueueTree::Index queue = QueueTree::kCluster;
   Amounts amounts;
 };
+// The sums of such amounts by queue.
+using PendingReleases = std::map<QueueTree::Index, Amounts>;
+void add(PendingReleases& releases, const PendingRelease& release);
+
 // While a preemptor waits for its victims to leave, a limit need not admit both. Of what leaves for it and
 // what it holds itself, the larger counts. Both are charged already.
 void countOnce(QueueTree& tree, QueueTree::Index preemptor, const Amounts& held,
-               const std::vector<PendingRelease>& leaving);
+               const PendingReleases& leaving);
 
 // The first limit, from the cluster downwards, that does not admit `held` then.
 [[nodiscard]] std::optional<Excess> beyondLimitCountedOnce(const QueueTree& tree, QueueTree::Index preemptor,
                                                            const Amounts& held,
-                                                           const std::vector<PendingRelease>& leaving);
+                                                           const PendingReleases& leaving);
 
 // "ml/a, ml/b and ml/c".
 [[nodiscard]] std::string namesOf(const std::vector<std::shared_ptr<const model::Job>>& jobs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <unordered_set>
 #include <utility>
@@ -50,17 +51,15 @@ std::map<std::size_t, model::Resources> byNode(const NodeAmounts& amounts) {
   return sums;
 }
 
-// What is free on the node once the claim's other victims have gone.
-model::Resources freeWithoutVictims(std::size_t node, const Claim& claim, const Ledger& ledger) {
-  model::Resources free = ledger.nodes()[node].free;
+// By node, what the claim's victims leave.
+std::map<std::size_t, model::Resources> leftByVictims(const Claim& claim, const Ledger& ledger) {
+  std::map<std::size_t, model::Resources> left;
   for (const Change& each : claim.releases) {
     const NodeAmounts released = each.kind == ChangeKind::kShrink ? amountsOf(*each.job, each.remove, ledger)
                                                                   : capacityHeldBy(*each.job, ledger);
-    for (const auto& [at, amount] : released) {
-      if (at == node) free.add(amount);
-    }
+    for (const auto& [node, amount] : released) left[node].add(amount);
   }
-  return free;
+  return left;
 }
 
 // Whether the amount has some of the resource that is short first.
@@ -88,6 +87,7 @@ TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
       members_.begin(), members_.end(),
       [](const TerminatingMember& a, const TerminatingMember& b) { return a.goneBy < b.goneBy; });
   if (members_.empty()) return;
+  for (std::size_t i = 0; i < members_.size(); ++i) byNode_[members_[i].node].push_back(i);
   for (const auto& job : proposing) take(*job, ledger);
 }
 
@@ -103,14 +103,21 @@ void TerminatingCapacity::take(const model::Job& claimant, const Ledger& ledger)
     ledger.forEachHolding(node, [&, &left = wanted](const Ledger::Holding& holding) {
       if (holding.job == &claimant && holding.pod == nullptr) left.subtractUpTo(holding.amount);
     });
-    for (TerminatingMember& each : members_) {
-      if (each.node != node || !named.contains(each.pod->uid)) continue;
+    for (const std::size_t i : at(node)) {
+      TerminatingMember& each = members_[i];
+      if (!named.contains(each.pod->uid)) continue;
       model::Resources taken = each.left;
       each.left.subtractUpTo(wanted);
       taken.subtract(each.left);
       wanted.subtractUpTo(taken);
     }
   }
+}
+
+const std::vector<std::size_t>& TerminatingCapacity::at(std::size_t node) const {
+  static const std::vector<std::size_t> kNone;
+  const auto found = byNode_.find(node);
+  return found == byNode_.end() ? kNone : found->second;
 }
 
 NodeAmounts TerminatingCapacity::amounts(base::WallTime goneBy,
@@ -133,17 +140,24 @@ std::vector<base::WallTime> TerminatingCapacity::ends() const {
 std::vector<const TerminatingMember*> TerminatingCapacity::needed(const model::Job& preemptor,
                                                                   const Claim& claim,
                                                                   const Ledger& ledger) const {
+  if (members_.empty()) return {};
   std::set<const model::Job*> preempted;
   for (const Change& each : claim.releases) preempted.insert(each.job.get());
+  const std::map<std::size_t, model::Resources> leftOn = leftByVictims(claim, ledger);
   std::vector<const TerminatingMember*> needed;
   for (const auto& [node, wanted] : byNode(amountsOf(preemptor, claim.placement.assignments, ledger))) {
-    model::Resources free = freeWithoutVictims(node, claim, ledger);
+    model::Resources free = ledger.nodes()[node].free;
+    if (const auto left = leftOn.find(node); left != leftOn.end()) free.add(left->second);
+    const std::size_t before = needed.size();
     // A member may help only once others have given another resource, so one pass does not suffice.
     for (bool isMore = true; isMore && !free.covers(wanted);) {
       isMore = false;
-      for (const TerminatingMember& each : members_) {
-        if (each.node != node || preempted.contains(each.job)) continue;
-        if (std::find(needed.begin(), needed.end(), &each) != needed.end()) continue;
+      for (const std::size_t i : at(node)) {
+        const TerminatingMember& each = members_[i];
+        if (preempted.contains(each.job)) continue;
+        if (std::find(needed.begin() + static_cast<std::ptrdiff_t>(before), needed.end(), &each) !=
+            needed.end())
+          continue;
         if (free.covers(wanted) || !helps(each.left, free, wanted)) continue;
         free.add(each.left);
         needed.push_back(&each);

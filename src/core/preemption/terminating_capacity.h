@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "base/time.h"
@@ -49,8 +50,11 @@ class TerminatingCapacity {
 
  private:
   void take(const model::Job& claimant, const Ledger& ledger);
+  // Indices into members_; the first to go first.
+  [[nodiscard]] const std::vector<std::size_t>& at(std::size_t node) const;
 
   std::vector<TerminatingMember> members_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> byNode_;
 };
 
 }  // namespace trainyard::core

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 #include <utility>
 
 #include "core/ledger/what_if.h"
@@ -89,24 +90,25 @@ PendingRelease ClaimSearch::releaseOf(const TerminatingMember& member) const {
 }
 
 std::vector<model::Victim> ClaimSearch::awaitedBy(const PendingJob& pendingJob, const Claim& claim,
-                                                  const Amounts& held, std::vector<PendingRelease>& leaving) {
+                                                  const Amounts& held, PendingReleases& leaving) {
   if (!terminating_) return {};
   std::vector<const TerminatingMember*> awaited =
       terminating_->needed(*pendingJob.waiting->job, claim, in_.ledger);
   for (const TerminatingMember* each : awaited) {
-    if (each->job != nullptr) leaving.push_back(releaseOf(*each));
+    if (each->job != nullptr) add(leaving, releaseOf(*each));
   }
   if (!awaited.empty() || !claim.releases.empty()) {
+    const std::unordered_set<const TerminatingMember*> needed(awaited.begin(), awaited.end());
     for (const TerminatingMember& each : terminating_->members()) {
       const auto beyond = beyondLimitCountedOnce(in_.tree, pendingJob.queue, held, leaving);
       if (!beyond) break;
-      if (each.job == nullptr || std::find(awaited.begin(), awaited.end(), &each) != awaited.end()) continue;
-      PendingRelease release = releaseOf(each);
+      if (each.job == nullptr || needed.contains(&each)) continue;
+      const PendingRelease release = releaseOf(each);
       const auto& path = in_.tree.node(release.queue).path;
       if (release.amounts[beyond->dimension] <= 0 ||
           std::find(path.begin(), path.end(), beyond->queue) == path.end())
         continue;
-      leaving.push_back(std::move(release));
+      add(leaving, release);
       awaited.push_back(&each);
     }
   }

@@ -28,8 +28,7 @@ class ClaimSearch {
   // The members that the claim waits for, beside its victims: on its nodes, and below limits that do not
   // admit `held` before they are gone. What they leave is added to `leaving`, what the victims leave.
   [[nodiscard]] std::vector<model::Victim> awaitedBy(const PendingJob& pendingJob, const Claim& claim,
-                                                     const Amounts& held,
-                                                     std::vector<PendingRelease>& leaving);
+                                                     const Amounts& held, PendingReleases& leaving);
 
  private:
   [[nodiscard]] ClaimAnswer sparing(const PendingJob& pendingJob, const Preemptor& preemptor,

@@ -159,11 +159,11 @@ bool GangClaims::carryOutUnlessReserved(const PendingJob& pendingJob, Claim clai
 }
 
 void GangClaims::carryOut(const PendingJob& pendingJob, Claim claim, ScheduleContext::Conditions conditions) {
-  std::vector<PendingRelease> leaving;
+  PendingReleases leaving;
   const ClusterCapacity& capacity = in_.tree.capacity();
   for (Change& change : claim.releases) {
     if (change.kind != ChangeKind::kMove)
-      leaving.push_back({in_.tree.queueOf(*change.job), heldBy(capacity, *change.job, change.remove)});
+      add(leaving, {in_.tree.queueOf(*change.job), heldBy(capacity, *change.job, change.remove)});
     in_.schedule.changes.push_back(change);
   }
   in_.failed.onPreemption();
