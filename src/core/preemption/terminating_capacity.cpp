@@ -12,9 +12,6 @@
 namespace trainyard::core {
 namespace {
 
-// After its grace period, a pod ends within the kubelet's own time.
-constexpr std::chrono::seconds kLate{10};
-
 // Whether the record of its job keeps the pod's place on its node, for this member or for another one.
 bool keepsPlace(const model::Job& job, const model::Pod& pod) {
   if (job.deleting || job.finished() || job.spec.run.suspend) return false;
@@ -43,6 +40,17 @@ bool leaves(const Ledger::Holding& holding, base::WallTime now) {
     return false;
   if (!pod->member || pod->controllerKind != model::names::kTrainingJobKind) return false;
   return holding.job == nullptr || !keepsPlace(*holding.job, *pod);
+}
+
+bool isRunning(const Ledger::Holding& holding) { return holding.pod != nullptr && !holding.pod->terminating; }
+
+std::unordered_set<model::Uid> victimsOf(const std::vector<std::shared_ptr<const model::Job>>& proposing) {
+  std::unordered_set<model::Uid> victims;
+  for (const auto& job : proposing) {
+    if (job->status.gang.proposal->phase != model::ProposalPhase::kClaiming) continue;
+    for (const model::Victim& each : job->status.gang.proposal->victims) victims.insert(each.uid);
+  }
+  return victims;
 }
 
 std::map<std::size_t, model::Resources> byNode(const NodeAmounts& amounts) {
@@ -76,19 +84,33 @@ bool helps(const model::Resources& amount, const model::Resources& free, const m
 TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
                                          const std::vector<std::shared_ptr<const model::Job>>& proposing,
                                          base::WallTime now) {
+  const std::unordered_set<model::Uid> victims = victimsOf(proposing);
   for (std::size_t at = 0; at < ledger.nodes().size(); ++at) {
     if (!ledger.nodes()[at].node->ready) continue;
     ledger.forEachHolding(at, [&](const Ledger::Holding& holding) {
-      if (leaves(holding, now))
+      if (leaves(holding, now)) {
         members_.push_back({at, holding.pod, holding.job, holding.amount, *holding.pod->deletionTime});
+      } else if (isRunning(holding) && victims.contains(holding.pod->uid)) {
+        members_.push_back({at, holding.pod, holding.job, holding.amount, base::WallTime::max()});
+      }
     });
   }
+  if (members_.empty()) return;
   std::stable_sort(
       members_.begin(), members_.end(),
       [](const TerminatingMember& a, const TerminatingMember& b) { return a.goneBy < b.goneBy; });
-  if (members_.empty()) return;
-  for (std::size_t i = 0; i < members_.size(); ++i) byNode_[members_[i].node].push_back(i);
+  indexByNode();
   for (const auto& job : proposing) take(*job, ledger);
+  const auto firstVictim = std::find_if(members_.begin(), members_.end(),
+                                        [](const TerminatingMember& each) { return !each.pod->terminating; });
+  victims_.assign(firstVictim, members_.end());
+  members_.erase(firstVictim, members_.end());
+  indexByNode();
+}
+
+void TerminatingCapacity::indexByNode() {
+  byNode_.clear();
+  for (std::size_t i = 0; i < members_.size(); ++i) byNode_[members_[i].node].push_back(i);
 }
 
 // Subtracts what a claim under way takes of the members that it names. (Rejected: all that it is to get on
@@ -126,6 +148,12 @@ NodeAmounts TerminatingCapacity::amounts(base::WallTime goneBy,
   for (const TerminatingMember& each : members_) {
     if (each.goneBy <= goneBy && !candidates.contains(each.job)) amounts.emplace_back(each.node, each.left);
   }
+  return amounts;
+}
+
+NodeAmounts TerminatingCapacity::leftOfVictims() const {
+  NodeAmounts amounts;
+  for (const TerminatingMember& each : victims_) amounts.emplace_back(each.node, each.left);
   return amounts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -13,6 +14,9 @@
 #include "model/gang.h"
 
 namespace trainyard::core {
+
+// After its grace period, a pod ends within the kubelet's own time.
+inline constexpr std::chrono::seconds kLate{10};
 
 // A member that terminates already and whose place on its node no record keeps.
 struct TerminatingMember {
@@ -41,6 +45,8 @@ class TerminatingCapacity {
   // preemptor may preempt as a whole.
   [[nodiscard]] NodeAmounts amounts(base::WallTime goneBy,
                                     const std::set<const model::Job*>& candidates) const;
+  // What claims under way leave of their victims that do not terminate yet.
+  [[nodiscard]] NodeAmounts leftOfVictims() const;
   // When members are gone: each time once, in order.
   [[nodiscard]] std::vector<base::WallTime> ends() const;
   // The members that the claim needs: on each of its nodes as many as have to go, beside its other victims,
@@ -50,11 +56,13 @@ class TerminatingCapacity {
 
  private:
   void take(const model::Job& claimant, const Ledger& ledger);
+  void indexByNode();
   // Indices into members_; the first to go first.
   [[nodiscard]] const std::vector<std::size_t>& at(std::size_t node) const;
 
   std::vector<TerminatingMember> members_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> byNode_;
+  std::vector<TerminatingMember> victims_;  // of claims under way; they do not terminate yet
+  std::unordered_map<std::size_t, std::vector<std::size_t>> byNode_;  // indices into members_
 };
 
 }  // namespace trainyard::core

@@ -94,6 +94,16 @@ Amounts heldByMembers(const ClusterCapacity& capacity, const model::Job& job, co
   return heldBy(capacity, members);
 }
 
+Amounts withoutEnded(const ClusterCapacity& capacity, Amounts recorded, const model::Job& job,
+                     const JobPods& pods) {
+  for (const auto& pod : pods) {
+    if (pod->bound() && pod->finished() && wasMember(*pod, job))
+      addTo(recorded, negated(heldBy(capacity, *pod)));
+  }
+  for (std::int64_t& amount : recorded) amount = std::max<std::int64_t>(amount, 0);
+  return recorded;
+}
+
 Amounts leavingOf(const ClusterCapacity& capacity, const model::Job& job, const JobPods& pods) {
   Amounts amounts = heldByMembers(capacity, job, pods);
   if (job.finished()) return amounts;

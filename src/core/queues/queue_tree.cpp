@@ -74,9 +74,7 @@ void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
   const Amounts recorded = holdingsOf(*capacity_, job);
   discharge(queue, recorded, !model::chargedPreemptible(job));
   // What they hold beyond the record is charged as leaving already.
-  Amounts left = heldByMembers(*capacity_, job, pods);
-  for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::min(left[d], recorded[d]);
-  chargeLeaving(queue, left);
+  chargeLeaving(queue, withoutEnded(*capacity_, recorded, job, pods));
 }
 
 void QueueTree::markLeaving(Index queue, const Amounts& amounts) {

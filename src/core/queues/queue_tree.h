@@ -93,8 +93,8 @@ class QueueTree {
   void charge(Index queue, const Amounts& amounts, bool nonPreemptible);
   void discharge(Index queue, const Amounts& amounts, bool nonPreemptible);
   void chargeLeaving(Index queue, const Amounts& amounts);
-  // The job, charged by its record until now, has ended. What its pods still hold is charged as leaving, so
-  // that a gang that starts on its nodes in this cycle does not count twice in the queue.
+  // The job, charged by its record until now, has ended. What has not been released on the nodes is charged
+  // as leaving, so that a gang that starts on its nodes in this cycle does not count twice in the queue.
   void endHoldings(const model::Job& job, const JobPods& pods);
   // Preemptible gangs are asked to give this up: from now on it counts as leaving only.
   void markLeaving(Index queue, const Amounts& amounts);

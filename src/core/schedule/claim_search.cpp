@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <unordered_set>
 #include <utility>
 
@@ -14,13 +15,68 @@ namespace trainyard::core {
 ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& preemptor,
                                 std::size_t widest) {
   ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
-  if (in_.placer.budget().exhausted() || !isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand))
-    return answer;
+  if (in_.placer.budget().exhausted()) return answer;
+  const bool isGuaranteed = isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand);
+  if (answer.claim && answer.claim->yields.empty() && canWait(preemptor, widest, *answer.claim, isGuaranteed))
+    return {.waitsForTerminating = true};
+  if (!isGuaranteed) return answer;
   // Starts under way are given up before anything else.
   if (answer.claim && !answer.claim->yields.empty()) return answer;
   if (terminating().members().empty()) return answer;
   return answer.claim ? sparing(pendingJob, preemptor, widest, std::move(answer))
                       : earliest(pendingJob, preemptor, widest);
+}
+
+// Withdraws the claim if so.
+bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const Claim& claim,
+                          bool isGuaranteed) {
+  NodeAmounts leaving = terminating().leftOfVictims();
+  const auto addAll = [&](const NodeAmounts& more) {
+    leaving.insert(leaving.end(), more.begin(), more.end());
+  };
+  std::set<const model::Job*> others;  // whose capacity is counted already, or may be taken by the claim
+  for (const Change& each : in_.schedule.changes) {
+    others.insert(each.job.get());
+    if (each.kind == ChangeKind::kPreempt) addAll(capacityHeldBy(*each.job, in_.ledger));
+    if (each.kind == ChangeKind::kShrink) addAll(amountsOf(*each.job, each.remove, in_.ledger));
+  }
+  in_.preemption.withdraw(claim);
+  if (!isGuaranteed) {
+    const auto candidates = in_.preemption.candidatesFor(preemptor);
+    const base::WallTime goneBy = victimsGoneBy(claim);
+    addAll(terminating().amounts(goneBy, candidates));
+    if (!terminating().members().empty()) in_.wakeAt(terminating().members().front().goneBy + kLate);
+    others.insert(candidates.begin(), candidates.end());
+    addAll(leftByEndingGangs(others));
+  }
+  if (!leaving.empty()) {
+    WhatIf gone(in_.ledger);
+    gone.release(leaving);
+    const auto placement = in_.placer.tryPlace(*preemptor.job, widest);
+    if (placement && !exceededQuota(in_.tree, preemptor.queue,
+                                    heldBy(in_.tree.capacity(), *preemptor.job, placement->assignments),
+                                    preemptor.job->spec.preemptible, Leaving::kIgnored))
+      return true;
+  }
+  in_.preemption.apply(claim);
+  return false;
+}
+
+// What the gangs hold of which a member has ended a moment ago: the others are about to.
+NodeAmounts ClaimSearch::leftByEndingGangs(const std::set<const model::Job*>& except) {
+  std::map<model::Uid, base::WallTime> firstEnds;
+  for (const model::FreedNode& each : in_.snapshot.freed) firstEnds.try_emplace(each.job, each.at);
+  NodeAmounts left;
+  if (firstEnds.empty()) return left;
+  for (const auto& [job, facts] : in_.request.cache.notes.holders()) {
+    if (!facts.placed || facts.leaving || job->status.gang.proposal || except.contains(job.get())) continue;
+    const auto first = firstEnds.find(job->uid);
+    if (first == firstEnds.end() || first->second + kMinOverrun <= in_.snapshot.now) continue;
+    in_.wakeAt(first->second + kMinOverrun);
+    const NodeAmounts held = capacityHeldBy(*job, in_.ledger);
+    left.insert(left.end(), held.begin(), held.end());
+  }
+  return left;
 }
 
 // Returns a claim with fewer victims if it is not later, else `answer`.

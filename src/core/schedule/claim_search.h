@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/time.h"
@@ -17,6 +18,11 @@ namespace trainyard::core {
 //  - those that are gone as soon as its victims would be, if they spare victims;
 //  - without a claim on victims alone, as few as possible of those that are gone first.
 // If they suffice, the claim preempts no gang and keeps their capacity for the job.
+//
+// No claim is made if, without it, the job could start about when its victims would be gone: on what other
+// claims leave of their victims, and, unless the job is within its guarantee, on members that terminate and
+// on gangs whose members have begun to end. (Rejected: also within a guarantee. A tenant whose gangs begin to
+// end one after another delays it.)
 class ClaimSearch {
  public:
   ClaimSearch(ScheduleContext& context, QuotaPlacer& placer) : in_(context), placer_(placer) {}
@@ -31,12 +37,15 @@ class ClaimSearch {
                                                      const Amounts& held, PendingReleases& leaving);
 
  private:
+  [[nodiscard]] bool canWait(const Preemptor& preemptor, std::size_t widest, const Claim& claim,
+                             bool isGuaranteed);
   [[nodiscard]] ClaimAnswer sparing(const PendingJob& pendingJob, const Preemptor& preemptor,
                                     std::size_t widest, ClaimAnswer answer);
   [[nodiscard]] ClaimAnswer earliest(const PendingJob& pendingJob, const Preemptor& preemptor,
                                      std::size_t widest);
   [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
                                       std::size_t widest, base::WallTime goneBy);
+  [[nodiscard]] NodeAmounts leftByEndingGangs(const std::set<const model::Job*>& except);
   [[nodiscard]] const TerminatingCapacity& terminating();
   [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;
   [[nodiscard]] PendingRelease releaseOf(const TerminatingMember& member) const;

@@ -15,13 +15,14 @@
 
 namespace trainyard::core {
 
-// Returns true if the job fits once its topology constraint is relaxed: no gang is preempted for closeness.
+// Returns true if the job can start once its topology constraint is relaxed: no gang is preempted for
+// closeness. (Rejected: only nodes count. Below a limit the job then never preempts, and never starts.)
 bool GangClaims::wouldFitWider(const PendingJob& pendingJob, const GangShape& shape) {
   if (!shape.relaxation.next) return false;
   const model::Job& job = *pendingJob.waiting->job;
   const auto widenings = in_.placer.widenings(job, shape.key, pendingJob.position);
   return std::any_of(widenings.begin(), widenings.end(), [&](const GangPlacer::Widening& wider) {
-    return in_.placer.place(job, shape.key, wider.widest).has_value();
+    return placer_.place(pendingJob, shape.key, wider.widest).placement.has_value();
   });
 }
 
