@@ -94,10 +94,10 @@ Amounts heldByMembers(const ClusterCapacity& capacity, const model::Job& job, co
   return heldBy(capacity, members);
 }
 
-Amounts withoutEnded(const ClusterCapacity& capacity, Amounts recorded, const model::Job& job,
-                     const JobPods& pods) {
+Amounts withoutSucceeded(const ClusterCapacity& capacity, Amounts recorded, const model::Job& job,
+                         const JobPods& pods) {
   for (const auto& pod : pods) {
-    if (pod->bound() && pod->finished() && wasMember(*pod, job))
+    if (pod->bound() && pod->phase == model::PodPhase::kSucceeded && wasMember(*pod, job))
       addTo(recorded, negated(heldBy(capacity, *pod)));
   }
   for (std::int64_t& amount : recorded) amount = std::max<std::int64_t>(amount, 0);

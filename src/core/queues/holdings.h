@@ -29,10 +29,10 @@ namespace trainyard::core {
 // any job's name into their pods.
 [[nodiscard]] Amounts heldByMembers(const ClusterCapacity& capacity, const model::Job& job,
                                     const JobPods& pods);
-// What of these holdings the ledger still counts: not that of members whose pods have ended. The place of a
-// member without a pod stays used until the record is cleared.
-[[nodiscard]] Amounts withoutEnded(const ClusterCapacity& capacity, Amounts recorded, const model::Job& job,
-                                   const JobPods& pods);
+// What of these holdings the ledger still counts: not that of members that have succeeded. The place of
+// another member stays used until the record is cleared, even if its pod has failed or is gone.
+[[nodiscard]] Amounts withoutSucceeded(const ClusterCapacity& capacity, Amounts recorded,
+                                       const model::Job& job, const JobPods& pods);
 // What the job's members hold beyond its record.
 [[nodiscard]] Amounts leavingOf(const ClusterCapacity& capacity, const model::Job& job, const JobPods& pods);
 

@@ -74,7 +74,7 @@ void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
   const Amounts recorded = holdingsOf(*capacity_, job);
   discharge(queue, recorded, !model::chargedPreemptible(job));
   // What they hold beyond the record is charged as leaving already.
-  chargeLeaving(queue, withoutEnded(*capacity_, recorded, job, pods));
+  chargeLeaving(queue, withoutSucceeded(*capacity_, recorded, job, pods));
 }
 
 void QueueTree::markLeaving(Index queue, const Amounts& amounts) {
