@@ -3,6 +3,7 @@
 // Internal to the client: cpprestsdk's threads.
 
 #include <cstddef>
+#include <utility>  // of std::exchange, for boost/asio/awaitable.hpp
 
 #include <boost/asio/io_context.hpp>
 
