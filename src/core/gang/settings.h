@@ -3,6 +3,8 @@
 #include <chrono>
 #include <optional>
 
+#include "model/claim_time.h"
+
 namespace trainyard::core {
 
 // Time limits of the gang protocol. The defaults suit clusters up to some thousand nodes.
@@ -19,7 +21,7 @@ struct Settings {
   std::chrono::milliseconds startingPatience{10'000};
   // How long victims may take to terminate beyond the longest grace period of any of them. The claim's
   // own pods come first, and a kubelet may be slow.
-  std::chrono::milliseconds claimDeadline{600'000};
+  std::chrono::milliseconds claimDeadline = model::kClaimTime;
   // How long kube-scheduler may call a pinned member unschedulable before the attempt is given up. The
   // message often clears by itself: a terminating pod leaves, a cache catches up.
   std::chrono::milliseconds unschedulableGrace{10'000};

@@ -7,10 +7,15 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/timeline/ends.h"
+#include "model/claim_time.h"
 #include "model/names.h"
 
 namespace trainyard::core {
 namespace {
+
+// After its grace period, a pod ends within the kubelet's own time.
+constexpr std::chrono::seconds kLate{10};
 
 // Whether the record of its job keeps the pod's place on its node, for this member or for another one.
 bool keepsPlace(const model::Job& job, const model::Pod& pod) {
@@ -44,11 +49,17 @@ bool leaves(const Ledger::Holding& holding, base::WallTime now) {
 
 bool isRunning(const Ledger::Holding& holding) { return holding.pod != nullptr && !holding.pod->terminating; }
 
-std::unordered_set<model::Uid> victimsOf(const std::vector<std::shared_ptr<const model::Job>>& proposing) {
+// The victims of claims that have just been made. A claim whose own pods cannot be created has victims that
+// do not terminate until its deadline.
+std::unordered_set<model::Uid> victimsOf(const std::vector<std::shared_ptr<const model::Job>>& proposing,
+                                         base::WallTime now) {
   std::unordered_set<model::Uid> victims;
   for (const auto& job : proposing) {
-    if (job->status.gang.proposal->phase != model::ProposalPhase::kClaiming) continue;
-    for (const model::Victim& each : job->status.gang.proposal->victims) victims.insert(each.uid);
+    const model::Proposal& proposal = *job->status.gang.proposal;
+    if (proposal.phase != model::ProposalPhase::kClaiming) continue;
+    const base::WallTime since = proposal.deadline - model::kClaimTime;
+    if (since + kMinOverrun <= now) continue;
+    for (const model::Victim& each : proposal.victims) victims.insert(each.uid);
   }
   return victims;
 }
@@ -84,7 +95,7 @@ bool helps(const model::Resources& amount, const model::Resources& free, const m
 TerminatingCapacity::TerminatingCapacity(const Ledger& ledger,
                                          const std::vector<std::shared_ptr<const model::Job>>& proposing,
                                          base::WallTime now) {
-  const std::unordered_set<model::Uid> victims = victimsOf(proposing);
+  const std::unordered_set<model::Uid> victims = victimsOf(proposing, now);
   for (std::size_t at = 0; at < ledger.nodes().size(); ++at) {
     if (!ledger.nodes()[at].node->ready) continue;
     ledger.forEachHolding(at, [&](const Ledger::Holding& holding) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <set>
@@ -14,9 +13,6 @@
 #include "model/gang.h"
 
 namespace trainyard::core {
-
-// After its grace period, a pod ends within the kubelet's own time.
-inline constexpr std::chrono::seconds kLate{10};
 
 // A member that terminates already and whose place on its node no record keeps.
 struct TerminatingMember {
@@ -45,7 +41,7 @@ class TerminatingCapacity {
   // preemptor may preempt as a whole.
   [[nodiscard]] NodeAmounts amounts(base::WallTime goneBy,
                                     const std::set<const model::Job*>& candidates) const;
-  // What claims under way leave of their victims that do not terminate yet.
+  // What claims of the last kMinOverrun leave of their victims that do not terminate yet.
   [[nodiscard]] NodeAmounts leftOfVictims() const;
   // When members are gone: each time once, in order.
   [[nodiscard]] std::vector<base::WallTime> ends() const;
@@ -61,7 +57,7 @@ class TerminatingCapacity {
   [[nodiscard]] const std::vector<std::size_t>& at(std::size_t node) const;
 
   std::vector<TerminatingMember> members_;
-  std::vector<TerminatingMember> victims_;  // of claims under way; they do not terminate yet
+  std::vector<TerminatingMember> victims_;                            // leftOfVictims()
   std::unordered_map<std::size_t, std::vector<std::size_t>> byNode_;  // indices into members_
 };
 

@@ -41,13 +41,10 @@ bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const 
     if (each.kind == ChangeKind::kShrink) addAll(amountsOf(*each.job, each.remove, in_.ledger));
   }
   in_.preemption.withdraw(claim);
+  if (!leaving.empty()) in_.wakeAt(in_.snapshot.now + kMinOverrun);
   if (!isGuaranteed) {
-    const auto candidates = in_.preemption.candidatesFor(preemptor);
-    const base::WallTime goneBy = victimsGoneBy(claim);
-    addAll(terminating().amounts(goneBy, candidates));
-    if (!terminating().members().empty()) in_.wakeAt(terminating().members().front().goneBy + kLate);
-    others.insert(candidates.begin(), candidates.end());
-    addAll(leftByEndingGangs(others));
+    others.merge(in_.preemption.candidatesFor(preemptor));
+    addAll(leftByLeavingGangs(claim.placement, others));
   }
   if (!leaving.empty()) {
     WhatIf gone(in_.ledger);
@@ -62,17 +59,22 @@ bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const 
   return false;
 }
 
-// What the gangs hold of which a member has ended a moment ago: the others are about to.
-NodeAmounts ClaimSearch::leftByEndingGangs(const std::set<const model::Job*>& except) {
-  std::map<model::Uid, base::WallTime> firstEnds;
-  for (const model::FreedNode& each : in_.snapshot.freed) firstEnds.try_emplace(each.job, each.at);
+// What the gangs still hold of which a member has left a node of the placement a moment ago.
+NodeAmounts ClaimSearch::leftByLeavingGangs(const Placement& placement,
+                                            const std::set<const model::Job*>& except) {
+  std::set<model::NodeName> nodes;
+  for (const model::Assignment& each : placement.assignments) nodes.insert(each.node);
+  std::map<model::Uid, base::WallTime> since;
+  for (const model::FreedNode& each : in_.snapshot.freed) {
+    if (nodes.contains(each.node)) since.try_emplace(each.job, each.at);
+  }
   NodeAmounts left;
-  if (firstEnds.empty()) return left;
+  if (since.empty()) return left;
   for (const auto& [job, facts] : in_.request.cache.notes.holders()) {
-    if (!facts.placed || facts.leaving || job->status.gang.proposal || except.contains(job.get())) continue;
-    const auto first = firstEnds.find(job->uid);
-    if (first == firstEnds.end() || first->second + kMinOverrun <= in_.snapshot.now) continue;
-    in_.wakeAt(first->second + kMinOverrun);
+    if (job->status.gang.proposal || except.contains(job.get())) continue;
+    const auto found = since.find(job->uid);
+    if (found == since.end() || found->second + kMinOverrun <= in_.snapshot.now) continue;
+    in_.wakeAt(found->second + kMinOverrun);
     const NodeAmounts held = capacityHeldBy(*job, in_.ledger);
     left.insert(left.end(), held.begin(), held.end());
   }

@@ -19,10 +19,13 @@ namespace trainyard::core {
 //  - without a claim on victims alone, as few as possible of those that are gone first.
 // If they suffice, the claim preempts no gang and keeps their capacity for the job.
 //
-// No claim is made if, without it, the job could start about when its victims would be gone: on what other
-// claims leave of their victims, and, unless the job is within its guarantee, on members that terminate and
-// on gangs whose members have begun to end. (Rejected: also within a guarantee. A tenant whose gangs begin to
-// end one after another delays it.)
+// No claim is made while the job is about to be able to start without it:
+//  - on what claims of a moment ago leave of their victims;
+//  - unless it is within its guarantee, on what a gang leaves whose other members have left nodes of the
+//    placement a moment ago: gangs end member by member.
+// A moment is kMinOverrun. (Rejected: to wait for all that terminates as soon as the victims would. Tenants
+// whose jobs end one after another, each in place of the other, keep a holder waiting for ever. Rejected: the
+// second rule within a guarantee, whose time does not depend on what others do.)
 class ClaimSearch {
  public:
   ClaimSearch(ScheduleContext& context, QuotaPlacer& placer) : in_(context), placer_(placer) {}
@@ -45,7 +48,8 @@ class ClaimSearch {
                                      std::size_t widest);
   [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
                                       std::size_t widest, base::WallTime goneBy);
-  [[nodiscard]] NodeAmounts leftByEndingGangs(const std::set<const model::Job*>& except);
+  [[nodiscard]] NodeAmounts leftByLeavingGangs(const Placement& placement,
+                                               const std::set<const model::Job*>& except);
   [[nodiscard]] const TerminatingCapacity& terminating();
   [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;
   [[nodiscard]] PendingRelease releaseOf(const TerminatingMember& member) const;
