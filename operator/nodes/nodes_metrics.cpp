@@ -5,7 +5,7 @@ namespace {
 
 telemetry::Counter results(telemetry::MetricsRegistry& registry, const char* result) {
   return registry.counter("trainyard_node_requests_total",
-                          "Requests for the nodes of a gang, by outcome: made, Provisioned, or failed.",
+                          "Requests for the nodes of a gang, by result: asked, provisioned or failed.",
                           {{"result", result}});
 }
 
