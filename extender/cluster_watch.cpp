@@ -33,7 +33,7 @@ ClusterWatch::ClusterWatch(kube::ApiClient& api, base::Executor& executor, base:
       log_(log),
       metrics_(metrics),
       publish_(std::move(publish)),
-      objects_(api, executor, std::move(rng), log) {
+      objects_(api, executor, rng, log) {
   kube::ClusterCache& cache = objects_.cache();
   cache.nodes.onChange([this](const auto&, const auto&) { scheduleBuild(); });
   cache.jobs.onChange([this](const auto&, const auto&) { scheduleBuild(); });

@@ -8,7 +8,7 @@ ViewFeed::ViewFeed(kube::ApiClient& api, base::Executor& executor, base::Rng rng
                    ExtenderMetrics& metrics, GuardService& service)
     : log_(log),
       service_(service),
-      watch_(api, executor, std::move(rng), log, metrics,
+      watch_(api, executor, rng, log, metrics,
              [this](auto view, auto settled) {
                if (!stale_) service_.publish(std::move(view), settled);
              }),

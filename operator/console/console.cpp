@@ -10,8 +10,7 @@ Console::Console(Dependencies dependencies)
     : access_(dependencies.api, dependencies.executor),
       facts_(dependencies.executor, std::move(dependencies.snapshot)),
       callers_(facts_, access_),
-      runner_(dependencies.executor, facts_, std::move(dependencies.offload),
-              std::move(dependencies.settings)),
+      runner_(dependencies.executor, facts_, std::move(dependencies.offload), dependencies.settings),
       streams_(dependencies.executor, facts_, access_, callers_),
       jobs_(dependencies.api, facts_, callers_),
       trials_(facts_, callers_, runner_) {}

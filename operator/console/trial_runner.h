@@ -22,7 +22,7 @@ class TrialRunner {
   using Turn = std::shared_ptr<void>;
 
   TrialRunner(base::Executor& executor, LiveFacts& facts, ConsoleOffload offload, core::Settings settings)
-      : facts_(facts), offload_(std::move(offload)), settings_(std::move(settings)), turns_(executor) {}
+      : facts_(facts), offload_(std::move(offload)), settings_(settings), turns_(executor) {}
 
   // Null if the client has left or was asked to try again later.
   [[nodiscard]] Turn turnOf(const ExchangePtr& exchange, const Viewer& viewer);

@@ -15,6 +15,8 @@ struct ClaimAnswer {
   std::optional<Claim> claim = std::nullopt;
   // There would be a claim, but a limit does not admit it before gangs that terminate already have gone.
   bool waitsForTerminating = false;
+  // There would be a claim, but the job starts about as soon without (core/schedule/claim_search.h).
+  bool startsSoon = false;
   // There is none because no gang may be preempted or shrunk.
   bool hadNoCandidate = false;
 };

@@ -18,7 +18,7 @@ ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& p
   if (in_.placer.budget().exhausted()) return answer;
   const bool isGuaranteed = isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand);
   if (answer.claim && answer.claim->yields.empty() && canWait(preemptor, widest, *answer.claim, isGuaranteed))
-    return {.waitsForTerminating = true};
+    return {.startsSoon = true};
   if (!isGuaranteed) return answer;
   // Starts under way are given up before anything else.
   if (answer.claim && !answer.claim->yields.empty()) return answer;
@@ -44,7 +44,7 @@ bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const 
   if (!leaving.empty()) in_.wakeAt(in_.snapshot.now + kMinOverrun);
   if (!isGuaranteed) {
     others.merge(in_.preemption.candidatesFor(preemptor));
-    addAll(leftByLeavingGangs(claim.placement, others));
+    addAll(leftByLeavingGangs(preemptor, claim, others));
   }
   if (!leaving.empty()) {
     WhatIf gone(in_.ledger);
@@ -59,11 +59,15 @@ bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const 
   return false;
 }
 
-// What the gangs still hold of which a member has left a node of the placement a moment ago.
-NodeAmounts ClaimSearch::leftByLeavingGangs(const Placement& placement,
+// What the gangs still hold of which a member has left a node of the claim a moment ago, apart from its
+// victims'.
+NodeAmounts ClaimSearch::leftByLeavingGangs(const Preemptor& preemptor, const Claim& claim,
                                             const std::set<const model::Job*>& except) {
   std::set<model::NodeName> nodes;
-  for (const model::Assignment& each : placement.assignments) nodes.insert(each.node);
+  for (const model::Assignment& each : claim.placement.assignments) nodes.insert(each.node);
+  for (const Change& victim : claim.releases) {
+    for (const model::Assignment& each : victim.remove) nodes.erase(each.node);
+  }
   std::map<model::Uid, base::WallTime> since;
   for (const model::FreedNode& each : in_.snapshot.freed) {
     if (nodes.contains(each.node)) since.try_emplace(each.job, each.at);
@@ -72,6 +76,7 @@ NodeAmounts ClaimSearch::leftByLeavingGangs(const Placement& placement,
   if (since.empty()) return left;
   for (const auto& [job, facts] : in_.request.cache.notes.holders()) {
     if (job->status.gang.proposal || except.contains(job.get())) continue;
+    if (!facts.placedSince || *facts.placedSince >= preemptor.job->created) continue;
     const auto found = since.find(job->uid);
     if (found == since.end() || found->second + kMinOverrun <= in_.snapshot.now) continue;
     in_.wakeAt(found->second + kMinOverrun);

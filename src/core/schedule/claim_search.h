@@ -21,11 +21,12 @@ namespace trainyard::core {
 //
 // No claim is made while the job is about to be able to start without it:
 //  - on what claims of a moment ago leave of their victims;
-//  - unless it is within its guarantee, on what a gang leaves whose other members have left nodes of the
-//    placement a moment ago: gangs end member by member.
-// A moment is kMinOverrun. (Rejected: to wait for all that terminates as soon as the victims would. Tenants
-// whose jobs end one after another, each in place of the other, keep a holder waiting for ever. Rejected: the
-// second rule within a guarantee, whose time does not depend on what others do.)
+//  - unless it is within its guarantee, on what a gang leaves that was placed before the job was created, and
+//    whose other members have left idle nodes of the placement a moment ago: gangs end member by member.
+// A moment is kMinOverrun. (Rejected: to wait for all that terminates as soon as the victims would, or for
+// gangs placed later. Tenants whose jobs end one after another, each in place of the other, keep a holder
+// waiting for ever. Rejected: the second rule within a guarantee, whose time does not depend on what others
+// do.)
 class ClaimSearch {
  public:
   ClaimSearch(ScheduleContext& context, QuotaPlacer& placer) : in_(context), placer_(placer) {}
@@ -48,7 +49,7 @@ class ClaimSearch {
                                      std::size_t widest);
   [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
                                       std::size_t widest, base::WallTime goneBy);
-  [[nodiscard]] NodeAmounts leftByLeavingGangs(const Placement& placement,
+  [[nodiscard]] NodeAmounts leftByLeavingGangs(const Preemptor& preemptor, const Claim& claim,
                                                const std::set<const model::Job*>& except);
   [[nodiscard]] const TerminatingCapacity& terminating();
   [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;

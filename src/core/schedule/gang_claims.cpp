@@ -15,19 +15,24 @@
 
 namespace trainyard::core {
 
-// Returns true if the job can start once its topology constraint is relaxed: no gang is preempted for
-// closeness. (Rejected: only nodes count. Below a limit the job then never preempts, and never starts.)
-bool GangClaims::wouldFitWider(const PendingJob& pendingJob, const GangShape& shape) {
-  if (!shape.relaxation.next) return false;
+// Returns how wide a claim's placement may be; nothing if no claim may be made. No gang is preempted for
+// closeness: none if the job can start once its topology constraint is relaxed. If only a limit is in the way
+// then, the claim is made for that wider placement. (Rejected: no claim then, either. The job never preempts,
+// and never starts. Rejected: a claim for the closer one. It preempts for closeness, beside what the limit
+// needs.)
+std::optional<std::size_t> GangClaims::widestToClaim(const PendingJob& pendingJob, const GangShape& shape) {
+  if (pendingJob.waiting->silent || !in_.preemption.gangs().any()) return std::nullopt;
+  std::size_t widest = shape.relaxation.widest;
+  if (!shape.relaxation.next || in_.placer.place(*pendingJob.waiting->job, shape.key, widest)) return widest;
   const model::Job& job = *pendingJob.waiting->job;
-  const auto widenings = in_.placer.widenings(job, shape.key, pendingJob.position);
-  return std::any_of(widenings.begin(), widenings.end(), [&](const GangPlacer::Widening& wider) {
-    return placer_.place(pendingJob, shape.key, wider.widest).placement.has_value();
-  });
-}
-
-bool GangClaims::mayClaim(const PendingJob& pendingJob, const GangShape& shape) {
-  return !pendingJob.waiting->silent && in_.preemption.gangs().any() && !wouldFitWider(pendingJob, shape);
+  bool fitsWider = false;
+  for (const GangPlacer::Widening& wider : in_.placer.widenings(job, shape.key, pendingJob.position)) {
+    if (!in_.placer.place(job, shape.key, wider.widest)) continue;
+    if (placer_.place(pendingJob, shape.key, wider.widest).placement) return std::nullopt;
+    if (!fitsWider) widest = wider.widest;
+    fitsWider = true;
+  }
+  return widest;
 }
 
 Preemptor GangClaims::preemptorAt(const PendingJob& pendingJob, const model::Job& sized) {
@@ -38,7 +43,8 @@ Preemptor GangClaims::preemptorAt(const PendingJob& pendingJob, const model::Job
 }
 
 GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangShape& shape) {
-  if (!mayClaim(pendingJob, shape)) return {};
+  const auto widest = widestToClaim(pendingJob, shape);
+  if (!widest) return {};
   const auto minimum = minimumOf(*pendingJob.waiting->job, in_.snapshot.policy);
   const Preemptor preemptor = minimum ? preemptorAt(pendingJob, *minimum) : preemptorOf(in_, pendingJob);
   const auto again = claimsAgainFrom(*preemptor.job);
@@ -50,15 +56,17 @@ GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangSh
       !(allowsTimeSlicing(in_.snapshot.policy) && in_.preemption.gangs().anyTimeSliced());
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (hasEquivalents && in_.failed.hasClaim(key)) return {};
-  ClaimAnswer answer = search_.search(pendingJob, preemptor, shape.relaxation.widest);
+  ClaimAnswer answer = search_.search(pendingJob, preemptor, *widest);
   if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
   if (hasEquivalents) in_.failed.addClaim(key);
   return {.hadNoCandidate = answer.hadNoCandidate};
 }
 
-bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {
+GangClaims::Outcome GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {
   const model::Job& job = *pendingJob.waiting->job;
-  if (!mayStartSmaller(job, in_.snapshot.policy) || !mayClaim(pendingJob, shape)) return false;
+  if (!mayStartSmaller(job, in_.snapshot.policy)) return {};
+  const auto widest = widestToClaim(pendingJob, shape);
+  if (!widest) return {};
   const int minimum = job.spec.elastic->minReplicas;
   int members = minimum;
   for (int beyond = desiredMembers(job) + 1; beyond - members > 1;) {
@@ -68,20 +76,20 @@ bool GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& 
     (within ? members : beyond) = size;
   }
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
-  if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return false;
-  if (placer_.placeWith(pendingJob, members, shape.relaxation.widest)) return false;
+  if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return {};
+  if (placer_.placeWith(pendingJob, members, *widest)) return {};
   const auto sized = withDesiredSize(job, members);
-  ClaimAnswer answer = search_.search(pendingJob, preemptorAt(pendingJob, *sized), shape.relaxation.widest);
-  if (answer.claim) return carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
+  ClaimAnswer answer = search_.search(pendingJob, preemptorAt(pendingJob, *sized), *widest);
+  if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
   in_.failed.addGuaranteedClaim(key);
-  return false;
+  return {.startsSoon = answer.startsSoon};
 }
 
 bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape) {
   const model::Job& job = *pendingJob.waiting->job;
   // Such a gang would never give back the members that it got.
   if (model::mayStartIncomplete(job.spec)) return false;
-  if (!mayStartSmaller(job, in_.snapshot.policy) || !mayClaim(pendingJob, shape)) return false;
+  if (!mayStartSmaller(job, in_.snapshot.policy) || !widestToClaim(pendingJob, shape)) return false;
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (in_.failed.hasShrink(key, pendingJob.queuePosition.expected)) return false;
   const int minimum = job.spec.elastic->minReplicas;

@@ -21,13 +21,14 @@ class GangClaims {
   struct Outcome {
     bool isStarted = false;
     bool hadNoCandidate = false;  // no gang could be preempted or shrunk
+    bool startsSoon = false;      // no claim, because the job starts soon without (ClaimSearch)
   };
   Outcome claim(const PendingJob& pendingJob, const GangShape& shape);
-  // Each of the following returns whether the gang was started.
-  //
   // An elastic gang that finds no capacity gets as many members as its queue is guaranteed, not only its
   // minimum. The gangs that borrow that quota give it up.
-  bool claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
+  Outcome claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
+  // Each of the following returns whether the gang was started.
+  //
   // An elastic gang that finds no capacity gets more than its minimum from gangs of its queue with a longer
   // expected run. It asks for its desired size, then for half as many members beyond the minimum, and so on.
   bool claimMore(const PendingJob& pendingJob, const GangShape& shape);
@@ -38,8 +39,8 @@ class GangClaims {
   void takeOver(const PendingJob& pendingJob, const GangShape& shape);
 
  private:
-  [[nodiscard]] bool mayClaim(const PendingJob& pendingJob, const GangShape& shape);
-  [[nodiscard]] bool wouldFitWider(const PendingJob& pendingJob, const GangShape& shape);
+  [[nodiscard]] std::optional<std::size_t> widestToClaim(const PendingJob& pendingJob,
+                                                         const GangShape& shape);
   [[nodiscard]] Preemptor preemptorAt(const PendingJob& pendingJob, const model::Job& sized);
   [[nodiscard]] std::optional<Claim> shrinkingFor(const PendingJob& pendingJob, int members,
                                                   std::size_t widest);

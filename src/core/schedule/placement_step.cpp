@@ -35,13 +35,17 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
   QuotaPlacement found = placer_.place(pendingJob, shape.key, shape.relaxation.widest);
   if (found.placement) return {startOrHoldBack(pendingJob, shape, std::move(*found.placement))};
   const bool mayClaim = !isBehind || isEntitled(in_, pendingJob);
-  if (mayClaim && (claims_.claimGuaranteed(pendingJob, shape) || claims_.claimMore(pendingJob, shape)))
-    return kStarted;
-  if (startSmaller(pendingJob)) return kStarted;
-  const GangClaims::Outcome claimed = mayClaim ? claims_.claim(pendingJob, shape) : GangClaims::Outcome{};
+  GangClaims::Outcome claimed = mayClaim ? claims_.claimGuaranteed(pendingJob, shape) : GangClaims::Outcome{};
   if (claimed.isStarted) return kStarted;
-  const bool mayMove = mayClaim && book_.reservations().empty() && !found.exhausted;
-  if (mayMove && claims_.moveOthers(pendingJob, shape)) return kStarted;
+  // A gang that is about to get what its queue is guaranteed does not start with fewer members.
+  if (!claimed.startsSoon) {
+    if (mayClaim && claims_.claimMore(pendingJob, shape)) return kStarted;
+    if (startSmaller(pendingJob)) return kStarted;
+    if (mayClaim) claimed = claims_.claim(pendingJob, shape);
+    if (claimed.isStarted) return kStarted;
+    const bool mayMove = mayClaim && book_.reservations().empty() && !found.exhausted;
+    if (mayMove && claims_.moveOthers(pendingJob, shape)) return kStarted;
+  }
   if (const auto widest = worthwhileWidening(pendingJob, shape)) {
     found = placer_.place(pendingJob, shape.key, *widest);
     if (found.placement) return {startOrHoldBack(pendingJob, shape, std::move(*found.placement))};
