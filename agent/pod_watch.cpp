@@ -33,7 +33,7 @@ PodWatch::PodWatch(const std::string& node, kube::ApiClient& api, base::Executor
       log_(log),
       changed_(std::move(changed)),
       pods_(codec::decodeTrafficPod, log),
-      reflector_(podsOf(node), api, executor, std::move(rng), log, pods_) {
+      reflector_(podsOf(node), api, executor, rng, log, pods_) {
   pods_.onChange([this](const auto&, const auto&) { gather(); });
 }
 

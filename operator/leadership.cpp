@@ -21,8 +21,8 @@ void Leadership::start(base::Rng rng, std::function<void(std::int64_t term)> sta
     log_.error("leadership lost", {{"identity", options_.identity}});
     if (lost_) lost_();
   };
-  election_ = std::make_unique<kube::LeaderElection>(lease, api_, executor_, std::move(rng),
-                                                     log_.named("lease"), std::move(callbacks));
+  election_ = std::make_unique<kube::LeaderElection>(lease, api_, executor_, rng, log_.named("lease"),
+                                                     std::move(callbacks));
   election_->start();
 }
 
