@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build install images dist reproducible arm64 demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build quick install images dist reproducible arm64 sandbox demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -16,6 +16,10 @@ deps: ## install the Debian packages that are missing
 build: deps ## build the programs into build/release (PRESET=dev, asan, tsan)
 	cmake --preset $(PRESET)
 	cmake --build --preset $(PRESET)
+
+quick: deps ## the command line, operator and extender into build/quick: compiled in a third of the time, not optimised
+	cmake --preset quick
+	cmake --build --preset quick --target trainyard trainyard-operator trainyard-extender
 
 install: build ## the command line into PREFIX (/usr/local): trainyard and kubectl-trainyard
 	cmake --install build/$(PRESET) --prefix $(PREFIX)
@@ -36,9 +40,17 @@ arm64: ## the programs for arm64, and their images beside this machine's; tried 
 	cmake --build --preset arm64
 	tests/arm64
 
-demo: build ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
-	@case " $(ARGS) " in *" --real "*) tools/deps real;; esac
-	e2e/demo $(ARGS)
+sandbox: deps ## the examples on a simulated cluster, in one process (ARGS=--once: exit code 0 if all jobs end as they should)
+	cmake --preset quick
+	cmake --build --preset quick --target trainyard
+	build/quick/cli/trainyard sandbox $(ARGS)
+
+# The programs and the cluster's are built side by side: those of the cluster have to be fetched. Real nodes get images,
+# and so the programs as shipped.
+demo: deps ## a cluster, real jobs, live on the terminal (ARGS=--once: unattended)
+	@case " $(ARGS) " in \
+	  *" --real "*) tools/deps real && $(MAKE) --no-print-directory build && e2e/demo $(ARGS);; \
+	  *) $(MAKE) --no-print-directory -j2 ARGS= quick tools && e2e/demo --bin build/quick $(ARGS);; esac
 
 test: deps ## all tests
 	tools/test $(ARGS)
