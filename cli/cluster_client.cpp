@@ -1,7 +1,6 @@
 #include "cli/cluster_client.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <functional>
 #include <future>
@@ -12,6 +11,7 @@
 
 #include "cli/plain_text.h"
 #include "kube/cluster_cache.h"
+#include "kube/each_cache.h"
 #include "kube/paths.h"
 #include "kube/reflector.h"
 
@@ -28,9 +28,6 @@ using Answer = base::Result<std::string>;
 
 constexpr std::chrono::milliseconds kLook{10};
 
-const std::array kWatched{kube::kNodes,           kube::kPods,      kube::kTrainingJobs, kube::kQueues,
-                          kube::kPriorityClasses, kube::kNamespaces};
-
 // Lives on the loop; calls `done` once.
 class ClusterReading {
  public:
@@ -38,15 +35,12 @@ class ClusterReading {
 
   ClusterReading(kube::ApiClient& api, base::Executor& executor, const base::Logger& log, Done done)
       : executor_(executor), cache_(log), done_(std::move(done)), end_(executor.now() + kPatience) {
-    const std::array<kube::ReflectorSink*, kWatched.size()> sinks{
-        &cache_.nodes,           &cache_.pods,      &cache_.jobs, &cache_.queues,
-        &cache_.priorityClasses, &cache_.namespaces};
     base::Rng rng(base::entropySeed());
-    for (std::size_t i = 0; i < kWatched.size(); ++i) {
-      reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = kWatched[i]},
-                                                              api, executor, rng.split(), log, *sinks[i]));
+    kube::forEachCache(cache_, [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
+      reflectors_.push_back(std::make_unique<kube::Reflector>(kube::ReflectorOptions{.type = type}, api,
+                                                              executor, rng.split(), log, sink));
       reflectors_.back()->start();
-    }
+    });
     look();
   }
   ~ClusterReading() { executor_.cancel(timer_); }
@@ -225,10 +219,11 @@ std::vector<base::Result<std::string>> ClusterClient::ask(std::vector<kube::ApiR
 // Reads through the operator's own reflectors, which retry forever. One object of each type is therefore
 // requested first, so that a user without the permission gets an error at once.
 base::Result<model::Snapshot> ClusterClient::snapshot() {
+  const base::Logger log(silence_, base::LogLevel::kError, "cli");
   std::vector<kube::ApiRequest> samples;
-  for (const kube::ResourceType& type : kWatched) {
+  kube::forEachCache(kube::ClusterCache(log), [&](const kube::ResourceType& type, const auto&) {
     samples.push_back({.path = type.collection(), .query = {{"limit", "1"}}});
-  }
+  });
   for (const Answer& answer : ask(samples)) {
     if (answer) continue;
     const bool forbidden = answer.error().code == base::ErrorCode::kForbidden;
@@ -241,8 +236,7 @@ base::Result<model::Snapshot> ClusterClient::snapshot() {
   auto result = promise.get_future();
   std::unique_ptr<ClusterReading> reading;
   onLoop([&] {
-    reading = std::make_unique<ClusterReading>(connection_->api(), loop_,
-                                               base::Logger(silence_, base::LogLevel::kError, "cli"),
+    reading = std::make_unique<ClusterReading>(connection_->api(), loop_, log,
                                                [&](auto read) { promise.set_value(std::move(read)); });
   });
   auto snapshot = result.get();

@@ -4,12 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "codec/job.h"
-#include "codec/namespace.h"
-#include "codec/node.h"
-#include "codec/pod.h"
-#include "codec/priority_class.h"
-#include "codec/queue.h"
+#include "kube/each_cache.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -18,21 +13,12 @@ namespace {
 // that comes back this often costs it nothing.
 constexpr base::Instant::duration kMaxBlindness = std::chrono::seconds(5);
 
-kube::ClusterDecoders decoders() {
-  return {.node = codec::decodeNode,
-          .pod = codec::decodePod,
-          .job = codec::decodeJob,
-          .queue = codec::decodeQueue,
-          .priorityClass = codec::decodePriorityClass,
-          .ns = codec::decodeNamespace};
-}
-
 }  // namespace
 
 ClusterView::ClusterView(const OperatorOptions& options, Dependencies dependencies)
     : options_(options),
       deps_(std::move(dependencies)),
-      cache_(decoders(), deps_.log.named("cache")),
+      cache_(deps_.log.named("cache")),
       volumes_(cache_, deps_.log.named("cache"), deps_.changed),
       assumed_(cache_, volumes_.caches().claims, options_.schedulerName, deps_.changed),
       types_(
@@ -47,12 +33,7 @@ void ClusterView::startWatches() {
         deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   };
-  add(kube::kNodes, cache_.nodes);
-  add(kube::kPods, cache_.pods);
-  add(kube::kTrainingJobs, cache_.jobs);
-  add(kube::kQueues, cache_.queues);
-  add(kube::kPriorityClasses, cache_.priorityClasses);
-  add(kube::kNamespaces, cache_.namespaces);
+  kube::forEachCache(cache_, add);
   add(kube::kVolumeClaims, volumes_.caches().claims);
   add(kube::kVolumes, volumes_.caches().volumes);
   add(kube::kStorageClasses, volumes_.caches().classes);

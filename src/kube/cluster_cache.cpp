@@ -1,5 +1,7 @@
 #include "kube/cluster_cache.h"
 
+#include <cstddef>
+#include <memory>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -10,9 +12,24 @@
 #include "codec/pod.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
+#include "kube/each_cache.h"
 #include "model/limits.h"
 
 namespace trainyard::kube {
+namespace {
+
+// Whether a queue changed in no more than its status. Its generation changes with every write of the spec.
+bool isSameSpec(const std::shared_ptr<const model::Queue>& before,
+                const std::shared_ptr<const model::Queue>& after) {
+  return before && after && before->uid == after->uid && before->generation == after->generation;
+}
+
+template <typename T>
+bool isSameSpec(const std::shared_ptr<const T>&, const std::shared_ptr<const T>&) {
+  return false;
+}
+
+}  // namespace
 
 bool CacheTraits<model::Node>::same(const model::Node& before, const model::Node& after) {
   const auto fields = [](const model::Node& node) {
@@ -49,6 +66,8 @@ ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
       queues(std::move(decoders.queue), log),
       priorityClasses(std::move(decoders.priorityClass), log),
       namespaces(std::move(decoders.ns), log) {
+  // A kind that is added does not compile before it is named here; then forEachCache() needs it, too.
+  [[maybe_unused]] const auto& [node, pod, job, queue, priorityClass, ns] = decoders;
   warnOfUncounted(nodes, log);
   warnOfUncounted(pods, log);
 }
@@ -72,18 +91,11 @@ void ClusterCache::warnOfUncounted(ObjectCache<T>& objects, const base::Logger& 
 }
 
 void ClusterCache::onAnyChange(const std::function<void()>& listener) {
-  const auto ignoreWhat = [listener](const auto&, const auto&) { listener(); };
-  nodes.onChange(ignoreWhat);
-  pods.onChange(ignoreWhat);
-  jobs.onChange(ignoreWhat);
-  queues.onChange([listener](const auto& before, const auto& after) {
-    // The generation changes with every write of the spec.
-    const bool sameSpec =
-        before && after && before->uid == after->uid && before->generation == after->generation;
-    if (!sameSpec) listener();
+  forEachCache(*this, [&](const ResourceType&, auto& cache) {
+    cache.onChange([listener](const auto& before, const auto& after) {
+      if (!isSameSpec(before, after)) listener();
+    });
   });
-  priorityClasses.onChange(ignoreWhat);
-  namespaces.onChange(ignoreWhat);
 }
 
 model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
@@ -98,21 +110,16 @@ model::Snapshot ClusterCache::snapshot(base::WallTime now) const {
 
 std::vector<std::string> ClusterCache::undecodableNames() const {
   std::vector<std::string> names;
-  const auto add = [&](const auto& cache) {
+  forEachCache(*this, [&](const ResourceType&, const auto& cache) {
     names.insert(names.end(), cache.undecodableNames().begin(), cache.undecodableNames().end());
-  };
-  add(nodes);
-  add(pods);
-  add(jobs);
-  add(queues);
-  add(priorityClasses);
-  add(namespaces);
+  });
   return names;
 }
 
 std::size_t ClusterCache::undecodable() const {
-  return nodes.undecodable() + pods.undecodable() + jobs.undecodable() + queues.undecodable() +
-         priorityClasses.undecodable() + namespaces.undecodable();
+  std::size_t count = 0;
+  forEachCache(*this, [&](const ResourceType&, const auto& cache) { count += cache.undecodable(); });
+  return count;
 }
 
 }  // namespace trainyard::kube

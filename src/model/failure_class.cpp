@@ -4,54 +4,57 @@
 #include <array>
 #include <cstddef>
 
+#include "base/enum_table.h"
+
 namespace trainyard::model {
 namespace {
 
 struct Row {
   FailureClass failure;
   std::string_view name;
+  Party party;
 };
 
 constexpr std::array kRows = {
-    Row{FailureClass::kUnknown, "Unknown"},
-    Row{FailureClass::kUserCodeError, "UserCodeError"},
-    Row{FailureClass::kSyntaxError, "SyntaxError"},
-    Row{FailureClass::kImportError, "ImportError"},
-    Row{FailureClass::kArgumentError, "ArgumentError"},
-    Row{FailureClass::kInputError, "InputError"},
-    Row{FailureClass::kPermissionDenied, "PermissionDenied"},
-    Row{FailureClass::kCheckpointError, "CheckpointError"},
-    Row{FailureClass::kModelDiverged, "ModelDiverged"},
-    Row{FailureClass::kGpuOutOfMemory, "GpuOutOfMemory"},
-    Row{FailureClass::kHostOutOfMemory, "HostOutOfMemory"},
-    Row{FailureClass::kSharedMemory, "SharedMemory"},
-    Row{FailureClass::kSegmentationFault, "SegmentationFault"},
-    Row{FailureClass::kAborted, "Aborted"},
-    Row{FailureClass::kLibraryMissing, "LibraryMissing"},
-    Row{FailureClass::kCudaVersionMismatch, "CudaVersionMismatch"},
-    Row{FailureClass::kCommandNotFound, "CommandNotFound"},
-    Row{FailureClass::kGpuHardware, "GpuHardware"},
-    Row{FailureClass::kCudaInitFailed, "CudaInitFailed"},
-    Row{FailureClass::kCudaError, "CudaError"},
-    Row{FailureClass::kNcclError, "NcclError"},
-    Row{FailureClass::kCollectiveTimeout, "CollectiveTimeout"},
-    Row{FailureClass::kRendezvousTimeout, "RendezvousTimeout"},
-    Row{FailureClass::kConnectionLost, "ConnectionLost"},
-    Row{FailureClass::kDnsFailure, "DnsFailure"},
-    Row{FailureClass::kMpiError, "MpiError"},
-    Row{FailureClass::kMpiRuntimeFailure, "MpiRuntimeFailure"},
-    Row{FailureClass::kStorageUnavailable, "StorageUnavailable"},
-    Row{FailureClass::kDiskFull, "DiskFull"},
-    Row{FailureClass::kImagePull, "ImagePull"},
-    Row{FailureClass::kContainerConfig, "ContainerConfig"},
-    Row{FailureClass::kEvicted, "Evicted"},
-    Row{FailureClass::kNodeLost, "NodeLost"},
-    Row{FailureClass::kPreempted, "Preempted"},
-    Row{FailureClass::kAdmissionRefused, "AdmissionRefused"},
-    Row{FailureClass::kDeadlineExceeded, "DeadlineExceeded"},
-    Row{FailureClass::kInterrupted, "Interrupted"},
-    Row{FailureClass::kPreflightFailed, "PreflightFailed"},
-    Row{FailureClass::kStalled, "Stalled"},
+    Row{FailureClass::kUnknown, "Unknown", Party::kUnknown},
+    Row{FailureClass::kUserCodeError, "UserCodeError", Party::kUser},
+    Row{FailureClass::kSyntaxError, "SyntaxError", Party::kUser},
+    Row{FailureClass::kImportError, "ImportError", Party::kUser},
+    Row{FailureClass::kArgumentError, "ArgumentError", Party::kUser},
+    Row{FailureClass::kInputError, "InputError", Party::kUser},
+    Row{FailureClass::kPermissionDenied, "PermissionDenied", Party::kUser},
+    Row{FailureClass::kCheckpointError, "CheckpointError", Party::kUser},
+    Row{FailureClass::kModelDiverged, "ModelDiverged", Party::kUser},
+    Row{FailureClass::kGpuOutOfMemory, "GpuOutOfMemory", Party::kUser},
+    Row{FailureClass::kHostOutOfMemory, "HostOutOfMemory", Party::kUser},
+    Row{FailureClass::kSharedMemory, "SharedMemory", Party::kUser},
+    Row{FailureClass::kSegmentationFault, "SegmentationFault", Party::kUser},
+    Row{FailureClass::kAborted, "Aborted", Party::kUser},
+    Row{FailureClass::kLibraryMissing, "LibraryMissing", Party::kUser},
+    Row{FailureClass::kCudaVersionMismatch, "CudaVersionMismatch", Party::kUser},
+    Row{FailureClass::kCommandNotFound, "CommandNotFound", Party::kUser},
+    Row{FailureClass::kGpuHardware, "GpuHardware", Party::kInfrastructure},
+    Row{FailureClass::kCudaInitFailed, "CudaInitFailed", Party::kInfrastructure},
+    Row{FailureClass::kCudaError, "CudaError", Party::kInfrastructure},
+    Row{FailureClass::kNcclError, "NcclError", Party::kInfrastructure},
+    Row{FailureClass::kCollectiveTimeout, "CollectiveTimeout", Party::kInfrastructure},
+    Row{FailureClass::kRendezvousTimeout, "RendezvousTimeout", Party::kInfrastructure},
+    Row{FailureClass::kConnectionLost, "ConnectionLost", Party::kInfrastructure},
+    Row{FailureClass::kDnsFailure, "DnsFailure", Party::kInfrastructure},
+    Row{FailureClass::kMpiError, "MpiError", Party::kInfrastructure},
+    Row{FailureClass::kMpiRuntimeFailure, "MpiRuntimeFailure", Party::kInfrastructure},
+    Row{FailureClass::kStorageUnavailable, "StorageUnavailable", Party::kInfrastructure},
+    Row{FailureClass::kDiskFull, "DiskFull", Party::kInfrastructure},
+    Row{FailureClass::kImagePull, "ImagePull", Party::kInfrastructure},
+    Row{FailureClass::kContainerConfig, "ContainerConfig", Party::kInfrastructure},
+    Row{FailureClass::kEvicted, "Evicted", Party::kInfrastructure},
+    Row{FailureClass::kNodeLost, "NodeLost", Party::kInfrastructure},
+    Row{FailureClass::kPreempted, "Preempted", Party::kInfrastructure},
+    Row{FailureClass::kAdmissionRefused, "AdmissionRefused", Party::kInfrastructure},
+    Row{FailureClass::kDeadlineExceeded, "DeadlineExceeded", Party::kInfrastructure},
+    Row{FailureClass::kInterrupted, "Interrupted", Party::kInfrastructure},
+    Row{FailureClass::kPreflightFailed, "PreflightFailed", Party::kInfrastructure},
+    Row{FailureClass::kStalled, "Stalled", Party::kUnknown},
 };
 
 constexpr std::array kActions = {FailureAction::kEndNow, FailureAction::kRestart,
@@ -63,19 +66,15 @@ constexpr auto kClasses = [] {
   return classes;
 }();
 
-// toString() looks a class up by its number.
-static_assert([] {
-  for (std::size_t i = 0; i < kRows.size(); ++i) {
-    if (static_cast<std::size_t>(kRows[i].failure) != i) return false;
-  }
-  return static_cast<std::size_t>(FailureClass::kStalled) + 1 == kRows.size();
-}());
+static_assert(base::hasRowForEach(kRows, &Row::failure));
+
+const Row& rowOf(FailureClass failure) { return kRows[static_cast<std::size_t>(failure)]; }
 
 }  // namespace
 
 std::span<const FailureClass> allFailureClasses() { return kClasses; }
 
-std::string_view toString(FailureClass failure) { return kRows[static_cast<std::size_t>(failure)].name; }
+std::string_view toString(FailureClass failure) { return rowOf(failure).name; }
 
 std::string_view toString(Party party) {
   switch (party) {
@@ -110,9 +109,6 @@ std::optional<FailureAction> parseFailureAction(std::string_view text) {
   return std::nullopt;
 }
 
-Party partyOf(FailureClass failure) {
-  if (failure == FailureClass::kUnknown || failure == FailureClass::kStalled) return Party::kUnknown;
-  return failure < FailureClass::kGpuHardware ? Party::kUser : Party::kInfrastructure;
-}
+Party partyOf(FailureClass failure) { return rowOf(failure).party; }
 
 }  // namespace trainyard::model

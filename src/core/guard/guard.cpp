@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/enum_table.h"
 #include "core/guard/foreign_pod_checker.h"
 #include "core/guard/pod_standing.h"
 #include "core/guard/refusal_texts.h"
@@ -135,6 +136,9 @@ std::string describeUnknown(const Pod& pod, const PodStanding& member) {
 }
 
 }  // namespace
+
+static_assert(base::isEnumerator<static_cast<GuardReason>(kGuardReasons - 1)>() &&
+              !base::isEnumerator<static_cast<GuardReason>(kGuardReasons)>());
 
 std::string_view toString(GuardReason reason) {
   switch (reason) {

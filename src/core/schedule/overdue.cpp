@@ -19,11 +19,10 @@ constexpr std::size_t kMaxElectable = 64;
 }  // namespace
 
 bool Overdue::isOverdue(const PendingJob& pendingJob) {
-  // Under the order of submission no later job is served first.
-  if (!model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing) return false;
-  const bool takesPart =
+  if (isOrderOfCreation(in_.snapshot.policy.ordering)) return false;
+  const bool isTimeSliced =
       allowsTimeSlicing(in_.snapshot.policy) && isCheckpointable(pendingJob.waiting->job->spec);
-  return responseRatio(pendingJob) > (takesPart ? kTimeSlicingPatience * in_.report.load() : 1);
+  return responseRatio(pendingJob) > (isTimeSliced ? kTimeSlicingPatience * in_.report.load() : 1);
 }
 
 double Overdue::responseRatio(const PendingJob& pendingJob) {
@@ -41,7 +40,7 @@ std::size_t Overdue::elect(const Reservation& reservation, const std::vector<Unp
   const Holder& holder = reservation.holder();
   const auto& reported = holder.job->status.pending;
   const bool keeps = reported && reported->reservedSince;
-  if (keeps || !model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing) return holder.position;
+  if (keeps || isOrderOfCreation(in_.snapshot.policy.ordering)) return holder.position;
   std::vector<std::pair<base::WallTime, const UnplacedJob*>> oldest;
   for (const UnplacedJob& each : waiting)
     oldest.emplace_back(in_.placer.waitingSinceOf(*each.pendingJob->waiting->job, each.pendingJob->position),

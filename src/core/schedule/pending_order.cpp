@@ -78,6 +78,17 @@ OrderSettings orderSettings(const model::Policy& policy) {
   return settings;
 }
 
+bool isOrderOfCreation(model::Ordering ordering) {
+  switch (ordering) {
+    case model::Ordering::kFifo: return true;
+    case model::Ordering::kLas:
+    case model::Ordering::kSrtf:
+    case model::Ordering::kSrsf:
+    case model::Ordering::kDefault: break;
+  }
+  return false;
+}
+
 PendingOrder::PendingOrder(const QueueTree& tree, const std::vector<PendingJob>& pendingJobs) : tree_(tree) {
   std::vector<std::vector<const PendingJob*>> byQueue(tree.size());
   for (const PendingJob& pendingJob : pendingJobs) byQueue[pendingJob.queue].push_back(&pendingJob);

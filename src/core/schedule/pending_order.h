@@ -41,6 +41,9 @@ struct PendingJob {
                                             const QueuePositionFacts& facts, const OrderSettings& settings,
                                             RunTimeModel& forecast);
 [[nodiscard]] OrderSettings orderSettings(const model::Policy& policy);
+// Returns true if the ordering serves jobs of equal priority in the order of their creation: no later job of
+// the queue can come first.
+[[nodiscard]] bool isOrderOfCreation(model::Ordering ordering);
 
 // Hands out the pending jobs in the order in which they are served. The order changes with every job that is
 // charged to its queue: see schedule.h, phase 4.

@@ -55,10 +55,10 @@ void ReservationBook::noteReservedSince(const std::vector<PendingJob>& pendingJo
   in_.request.reservedSince = since;
 }
 
-// Only for orderings by expected run time. Otherwise a job that is served first needs no condition.
+// In the order of creation a job that is served first needs no condition.
 void ReservationBook::listUpcomingHolders(const std::vector<PendingJob>& pendingJobs) {
   const model::Policy& policy = in_.snapshot.policy;
-  if (!policy.backfill.enabled || !model::traitsOf(policy.ordering).allowsTimeSlicing) return;
+  if (!policy.backfill.enabled || isOrderOfCreation(policy.ordering)) return;
   for (const PendingJob& each : pendingJobs) {
     if (each.pendingFacts->reservedSince) upcomingHolders_.push_back({&each});
   }
@@ -154,8 +154,6 @@ bool ReservationBook::isReservedByAnother(const PendingJob& pendingJob) const {
 
 Reservation::Asking ReservationBook::askingOf(const PendingJob& pendingJob, const Holder& holder,
                                               bool isEntitled) {
-  // True if the order uses expected run times, which tenants state.
-  const bool byExpectedRun = model::traitsOf(in_.snapshot.policy.ordering).allowsTimeSlicing;
   const auto& ownSince = pendingJob.pendingFacts->reservedSince;
   const bool isInQueue = holder.queue == pendingJob.queue;
   const bool isHigher = isInQueue && pendingJob.priority > holder.queuePosition.priority;
@@ -165,7 +163,8 @@ Reservation::Asking ReservationBook::askingOf(const PendingJob& pendingJob, cons
   BackfillRequest request = backfillRequestOf(in_, pendingJob, holder.queue, *holder.job);
   request.comesFirst = comesFirst;
   return {.job = pendingJob.waiting->job.get(),
-          .isEntitled = isEntitled || isHigher || isOlder || (comesFirst && !byExpectedRun),
+          .isEntitled = isEntitled || isHigher || isOlder ||
+                        (comesFirst && isOrderOfCreation(in_.snapshot.policy.ordering)),
           .request = request};
 }
 

@@ -37,8 +37,41 @@ bool accusesNode(const model::Job& job) {
     case kMpiRuntimeFailure:
     case kPreflightFailed:
     case kDiskFull: return true;
-    default: return false;
+    case kUnknown:
+    case kUserCodeError:
+    case kSyntaxError:
+    case kImportError:
+    case kArgumentError:
+    case kInputError:
+    case kPermissionDenied:
+    case kCheckpointError:
+    case kModelDiverged:
+    case kGpuOutOfMemory:
+    case kHostOutOfMemory:
+    case kSharedMemory:
+    case kSegmentationFault:
+    case kAborted:
+    case kLibraryMissing:
+    case kCudaVersionMismatch:
+    case kCommandNotFound:
+    case kNcclError:
+    case kCollectiveTimeout:
+    case kRendezvousTimeout:
+    case kConnectionLost:
+    case kDnsFailure:
+    case kMpiError:
+    case kStorageUnavailable:
+    case kImagePull:
+    case kContainerConfig:
+    case kEvicted:
+    case kNodeLost:
+    case kPreempted:
+    case kAdmissionRefused:
+    case kDeadlineExceeded:
+    case kInterrupted:
+    case kStalled: break;
   }
+  return false;
 }
 
 std::vector<model::NodeName> suspectedNodes(const std::vector<std::shared_ptr<const model::Job>>& accusing,
