@@ -17,7 +17,6 @@ std::string_view phaseName(model::ProposalPhase phase) {
   switch (phase) {
     case model::ProposalPhase::kClaiming: return "Claiming";
     case model::ProposalPhase::kReserved: return "Reserved";
-    case model::ProposalPhase::kCreating: return "Creating";
     case model::ProposalPhase::kReleasing: return "Releasing";
     case model::ProposalPhase::kAborting: return "Aborting";
   }
@@ -29,7 +28,6 @@ std::string_view kindName(model::ProposalKind kind) {
     case model::ProposalKind::kStart: return "Start";
     case model::ProposalKind::kGrow: return "Grow";
     case model::ProposalKind::kShrink: return "Shrink";
-    case model::ProposalKind::kMove: return "Move";
     case model::ProposalKind::kReplace: return "Replace";
     case model::ProposalKind::kRestart: return "Restart";
   }

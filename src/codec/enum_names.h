@@ -14,18 +14,16 @@ namespace trainyard::codec {
 template <typename Enum, std::size_t N>
 using EnumNames = std::array<std::pair<std::string_view, Enum>, N>;
 
-inline constexpr EnumNames<model::ProposalKind, 6> kProposalKinds{
+inline constexpr EnumNames<model::ProposalKind, 5> kProposalKinds{
     {{"Start", model::ProposalKind::kStart},
      {"Grow", model::ProposalKind::kGrow},
      {"Shrink", model::ProposalKind::kShrink},
-     {"Move", model::ProposalKind::kMove},
      {"Replace", model::ProposalKind::kReplace},
      {"Restart", model::ProposalKind::kRestart}}};
 
-inline constexpr EnumNames<model::ProposalPhase, 5> kProposalPhases{
+inline constexpr EnumNames<model::ProposalPhase, 4> kProposalPhases{
     {{"Claiming", model::ProposalPhase::kClaiming},
      {"Reserved", model::ProposalPhase::kReserved},
-     {"Creating", model::ProposalPhase::kCreating},
      {"Releasing", model::ProposalPhase::kReleasing},
      {"Aborting", model::ProposalPhase::kAborting}}};
 

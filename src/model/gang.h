@@ -26,12 +26,13 @@ struct Assignment {
   friend bool operator==(const Assignment&, const Assignment&) = default;
 };
 
-enum class ProposalKind { kStart, kGrow, kShrink, kMove, kReplace, kRestart };
+enum class ProposalKind { kStart, kGrow, kShrink, kReplace, kRestart };
 
 // Claiming: victims and the pods of `remove` are terminating, the nodes of `add` already count as used.
-// Reserved: the capacity is free for the gang. Creating: pods are created, gated. Releasing: pods are pinned
-// and ungated. Aborting: the proposal's pods are being deleted, its nodes still count as used.
-enum class ProposalPhase { kClaiming, kReserved, kCreating, kReleasing, kAborting };
+// Reserved: the capacity is free for the gang; its pods are created, then pinned and ungated. Releasing: the
+// pods of a Grow are bound, and the earlier members are notified of them. Aborting: the proposal's pods are
+// being deleted, its nodes still count as used.
+enum class ProposalPhase { kClaiming, kReserved, kReleasing, kAborting };
 
 struct Victim {
   ObjectKey pod;

@@ -22,7 +22,6 @@ std::string_view idPrefix(ProposalKind kind) {
     case ProposalKind::kStart: return "start";
     case ProposalKind::kGrow: return "grow";
     case ProposalKind::kShrink: return "shrink";
-    case ProposalKind::kMove: return "move";
     case ProposalKind::kReplace: return "replace";
     case ProposalKind::kRestart: return "restart";
   }

@@ -114,10 +114,10 @@ TEST_CASE("a pending job names the job that preempted it and reports an unknown 
 TEST_CASE("a job that is being placed or aborted is explained by its phase and deadline") {
   model::Job bert = job("ml/bert")
                         .role("worker", 1, gpus(4))
-                        .proposes("n1", "worker", "0", model::ProposalPhase::kCreating);
+                        .proposes("n1", "worker", "0", model::ProposalPhase::kReserved);
   bert.status.gang.proposal->deadline = at(0);
   const std::string text = cli::explainJob(bert, racks(), at(0));
-  CHECK(text.find("ml/bert is being placed: Creating, 1 member on node n1, to be bound by ") == 0);
+  CHECK(text.find("ml/bert is being placed: Reserved, 1 member on node n1, to be bound by ") == 0);
 
   bert.status.gang.proposal->phase = model::ProposalPhase::kAborting;
   bert.status.gang.proposal->abortReason = "node n1 is gone";

@@ -109,8 +109,8 @@ class Maker {
     if (number(2) == 0) {
       model::Proposal proposal;
       proposal.id = text();
-      proposal.kind = static_cast<model::ProposalKind>(number(6));
-      proposal.phase = static_cast<model::ProposalPhase>(number(5));
+      proposal.kind = static_cast<model::ProposalKind>(number(5));
+      proposal.phase = static_cast<model::ProposalPhase>(number(4));
       proposal.epoch = number(5);
       proposal.term = number(5);
       proposal.generation = number(5);

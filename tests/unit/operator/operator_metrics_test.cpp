@@ -143,7 +143,7 @@ TEST_CASE("The phases of a change are timed and the oldest one under way is expo
   model::JobStatus status = job.status;
   status.gang.proposal = proposalOf("p1");
   become(fixture, job, status, kStart);
-  status.gang.proposal->phase = model::ProposalPhase::kCreating;
+  status.gang.proposal->phase = model::ProposalPhase::kReleasing;
   become(fixture, job, status, kStart + 2s);
   model::Snapshot snapshot;
   snapshot.now = kStart + 3s;
@@ -154,7 +154,7 @@ TEST_CASE("The phases of a change are timed and the oldest one under way is expo
   become(fixture, job, status, kStart + 7s);
   CHECK(fixture.hasLine("trainyard_gang_changes_total{kind=\"Start\"} 1"));
   CHECK(fixture.hasLine("trainyard_gang_phase_duration_seconds_sum{phase=\"Reserved\"} 2"));
-  CHECK(fixture.hasLine("trainyard_gang_phase_duration_seconds_sum{phase=\"Creating\"} 5"));
+  CHECK(fixture.hasLine("trainyard_gang_phase_duration_seconds_sum{phase=\"Releasing\"} 5"));
   fixture.metrics.describe({});
   CHECK(fixture.hasLine("trainyard_oldest_proposal_timestamp_seconds 0"));
 }
