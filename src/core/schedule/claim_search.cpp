@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <unordered_set>
 #include <utility>
 
@@ -42,48 +41,88 @@ bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const 
   }
   in_.preemption.withdraw(claim);
   if (!leaving.empty()) in_.wakeAt(in_.snapshot.now + kMinOverrun);
+  PendingReleases quotas;
   if (!isGuaranteed) {
     others.merge(in_.preemption.candidatesFor(preemptor));
-    addAll(leftByLeavingGangs(preemptor, claim, others));
+    for (const model::Job* gang : leavingGangs(preemptor, claim, others)) {
+      addAll(capacityHeldBy(*gang, in_.ledger));
+      add(quotas, {in_.tree.queueOf(*gang), holdingsOf(in_.tree.capacity(), *gang)});
+    }
   }
-  if (!leaving.empty()) {
-    WhatIf gone(in_.ledger);
-    gone.release(leaving);
-    const auto placement = in_.placer.tryPlace(*preemptor.job, widest);
-    if (placement && !exceededQuota(in_.tree, preemptor.queue,
-                                    heldBy(in_.tree.capacity(), *preemptor.job, placement->assignments),
-                                    preemptor.job->spec.preemptible, Leaving::kIgnored))
-      return true;
-  }
+  if (!leaving.empty() && fitsOnceLeft(preemptor, widest, leaving, quotas)) return true;
   in_.preemption.apply(claim);
   return false;
 }
 
-// What the gangs still hold of which a member has left a node of the claim a moment ago, apart from its
-// victims'.
-NodeAmounts ClaimSearch::leftByLeavingGangs(const Preemptor& preemptor, const Claim& claim,
-                                            const std::set<const model::Job*>& except) {
+bool ClaimSearch::fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, const NodeAmounts& leaving,
+                               const PendingReleases& quotas) {
+  WhatIf gone(in_.ledger);
+  gone.release(leaving);
+  const auto placement = in_.placer.tryPlace(*preemptor.job, widest);
+  if (!placement) return false;
+  const Amounts held = heldBy(in_.tree.capacity(), *preemptor.job, placement->assignments);
+  for (const auto& [queue, amounts] : quotas) in_.tree.discharge(queue, amounts, false);
+  const bool fits =
+      !exceededQuota(in_.tree, preemptor.queue, held, preemptor.job->spec.preemptible, Leaving::kIgnored);
+  for (const auto& [queue, amounts] : quotas) in_.tree.charge(queue, amounts, false);
+  return fits;
+}
+
+// The gangs of which a member has left a node of the claim a moment ago, apart from its victims' nodes.
+std::vector<const model::Job*> ClaimSearch::leavingGangs(const Preemptor& preemptor, const Claim& claim,
+                                                         const std::set<const model::Job*>& except) {
   std::set<model::NodeName> nodes;
   for (const model::Assignment& each : claim.placement.assignments) nodes.insert(each.node);
   for (const Change& victim : claim.releases) {
     for (const model::Assignment& each : victim.remove) nodes.erase(each.node);
   }
-  std::map<model::Uid, base::WallTime> since;
+  std::set<model::Uid> leaving;
+  base::WallTime first = in_.snapshot.now;
   for (const model::FreedNode& each : in_.snapshot.freed) {
-    if (nodes.contains(each.node)) since.try_emplace(each.job, each.at);
+    if (!nodes.contains(each.node)) continue;
+    leaving.insert(each.job);
+    first = std::min(first, each.at);
   }
-  NodeAmounts left;
-  if (since.empty()) return left;
+  std::vector<const model::Job*> gangs;
+  if (leaving.empty() || first + kMinOverrun <= in_.snapshot.now) return gangs;
   for (const auto& [job, facts] : in_.request.cache.notes.holders()) {
-    if (job->status.gang.proposal || except.contains(job.get())) continue;
-    if (!facts.placedSince || *facts.placedSince >= preemptor.job->created) continue;
-    const auto found = since.find(job->uid);
-    if (found == since.end() || found->second + kMinOverrun <= in_.snapshot.now) continue;
-    in_.wakeAt(found->second + kMinOverrun);
-    const NodeAmounts held = capacityHeldBy(*job, in_.ledger);
-    left.insert(left.end(), held.begin(), held.end());
+    if (job->status.gang.proposal || except.contains(job.get()) || !leaving.contains(job->uid)) continue;
+    if (facts.placedSince && *facts.placedSince < preemptor.job->created) gangs.push_back(job.get());
   }
-  return left;
+  if (!gangs.empty()) in_.wakeAt(first + kMinOverrun);
+  return gangs;
+}
+
+std::optional<Claim> ClaimSearch::searchShrinking(const Preemptor& preemptor, std::size_t widest) {
+  auto claim = in_.preemption.claimShrinking(preemptor, widest);
+  if (!claim || in_.placer.budget().exhausted()) return claim;
+  const bool isGuaranteed = isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand);
+  if (canWait(preemptor, widest, *claim, isGuaranteed)) return std::nullopt;
+  return claim;
+}
+
+std::optional<Claim> ClaimSearch::searchBeforeLeaving(const Preemptor& preemptor, std::size_t widest,
+                                                      const Excess& withLeaving) {
+  const QueueTree::Index at = withLeaving.queue;
+  const std::size_t dimension = withLeaving.dimension;
+  const Amounts leaving = in_.tree.node(at).leaving;
+  in_.tree.unmarkLeaving(at, leaving);
+  ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
+  in_.tree.markLeaving(at, leaving);
+  if (!answer.claim || !answer.claim->yields.empty()) return std::move(answer.claim);
+  const base::WallTime goneBy = victimsGoneBy(*answer.claim);
+  std::int64_t left = withLeaving.has;
+  for (const TerminatingMember& each : terminating().members()) {
+    if (each.goneBy > goneBy) break;
+    if (each.job == nullptr) continue;
+    const PendingRelease release = releaseOf(each);
+    const auto& path = in_.tree.node(release.queue).path;
+    if (std::find(path.begin(), path.end(), at) != path.end()) left -= release.amounts[dimension];
+  }
+  if (base::saturatingAdd(left, preemptor.demand[dimension]) > withLeaving.bound)
+    return std::move(answer.claim);
+  in_.preemption.withdraw(*answer.claim);
+  return std::nullopt;
 }
 
 // Returns a claim with fewer victims if it is not later, else `answer`.

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "core/preemption/claims.h"
 #include "core/preemption/terminating_capacity.h"
+#include "core/queues/quota_check.h"
 #include "core/schedule/quota_placer.h"
 #include "core/schedule/schedule_context.h"
 
@@ -21,12 +22,14 @@ namespace trainyard::core {
 //
 // No claim is made while the job is about to be able to start without it:
 //  - on what claims of a moment ago leave of their victims;
-//  - unless it is within its guarantee, on what a gang leaves that was placed before the job was created, and
+//  - unless it is within its guarantee, on what gangs leave that were placed before the job was created, and
 //    whose other members have left idle nodes of the placement a moment ago: gangs end member by member.
-// A moment is kMinOverrun. (Rejected: to wait for all that terminates as soon as the victims would, or for
-// gangs placed later. Tenants whose jobs end one after another, each in place of the other, keep a holder
-// waiting for ever. Rejected: the second rule within a guarantee, whose time does not depend on what others
-// do.)
+// A moment is kMinOverrun. It begins when the first member of any gang leaves such a node, and only once
+// while the snapshot remembers that. (Rejected: a moment for each gang. Helpers of gangs that run on end one
+// after another, and the job waits for all of them. Rejected: to wait for all that terminates as soon as the
+// victims would, or for gangs placed later. Tenants whose jobs end one after another, each in place of the
+// other, keep a holder waiting for ever. Rejected: the second rule within a guarantee, whose time does not
+// depend on what others do.)
 class ClaimSearch {
  public:
   ClaimSearch(ScheduleContext& context, QuotaPlacer& placer) : in_(context), placer_(placer) {}
@@ -34,6 +37,13 @@ class ClaimSearch {
   // As Preemption::claim().
   [[nodiscard]] ClaimAnswer search(const PendingJob& pendingJob, const Preemptor& preemptor,
                                    std::size_t widest);
+
+  // The same for shrinking gangs alone: Preemption::claimShrinking().
+  [[nodiscard]] std::optional<Claim> searchShrinking(const Preemptor& preemptor, std::size_t widest);
+  // For a job that a limit would admit but for what terminates already. Counts that as used, unless it is
+  // gone as soon as the victims would be: there is no claim then.
+  [[nodiscard]] std::optional<Claim> searchBeforeLeaving(const Preemptor& preemptor, std::size_t widest,
+                                                         const Excess& withLeaving);
 
   // The members that the claim waits for, beside its victims: on its nodes, and below limits that do not
   // admit `held` before they are gone. What they leave is added to `leaving`, what the victims leave.
@@ -49,8 +59,10 @@ class ClaimSearch {
                                      std::size_t widest);
   [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
                                       std::size_t widest, base::WallTime goneBy);
-  [[nodiscard]] NodeAmounts leftByLeavingGangs(const Preemptor& preemptor, const Claim& claim,
-                                               const std::set<const model::Job*>& except);
+  [[nodiscard]] std::vector<const model::Job*> leavingGangs(const Preemptor& preemptor, const Claim& claim,
+                                                            const std::set<const model::Job*>& except);
+  [[nodiscard]] bool fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, const NodeAmounts& leaving,
+                                  const PendingReleases& quotas);
   [[nodiscard]] const TerminatingCapacity& terminating();
   [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;
   [[nodiscard]] PendingRelease releaseOf(const TerminatingMember& member) const;

@@ -9,6 +9,7 @@
 #include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
 #include "core/queues/priority.h"
+#include "core/queues/quota_check.h"
 #include "core/resize.h"
 #include "core/schedule/pending_rights.h"
 #include "model/late_members.h"
@@ -57,9 +58,21 @@ GangClaims::Outcome GangClaims::claim(const PendingJob& pendingJob, const GangSh
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (hasEquivalents && in_.failed.hasClaim(key)) return {};
   ClaimAnswer answer = search_.search(pendingJob, preemptor, *widest);
-  if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
-  if (hasEquivalents) in_.failed.addClaim(key);
-  return {.hadNoCandidate = answer.hadNoCandidate};
+  if (answer.claim)
+    return {.isStarted = carryOutOffReserved(pendingJob, preemptor, *widest, std::move(*answer.claim))};
+  if (hasEquivalents && !answer.startsSoon) in_.failed.addClaim(key);
+  return {.hadNoCandidate = answer.hadNoCandidate, .startsSoon = answer.startsSoon};
+}
+
+bool GangClaims::claimBeforeLeaving(const PendingJob& pendingJob, const GangShape& shape) {
+  const auto minimum = minimumOf(*pendingJob.waiting->job, in_.snapshot.policy);
+  const Preemptor preemptor = minimum ? preemptorAt(pendingJob, *minimum) : preemptorOf(in_, pendingJob);
+  if (!isWithinGuarantee(in_.tree, preemptor.queue, preemptor.demand)) return false;
+  const auto withLeaving = beyondLimitWithLeaving(in_.tree, preemptor.queue, preemptor.demand);
+  const auto widest = widestToClaim(pendingJob, shape);
+  if (!withLeaving || !widest) return false;
+  auto claim = search_.searchBeforeLeaving(preemptor, *widest, *withLeaving);
+  return claim && carryOutUnlessReserved(pendingJob, std::move(*claim));
 }
 
 GangClaims::Outcome GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {
@@ -79,8 +92,10 @@ GangClaims::Outcome GangClaims::claimGuaranteed(const PendingJob& pendingJob, co
   if (members <= minimum || in_.failed.hasGuaranteedClaim(key)) return {};
   if (placer_.placeWith(pendingJob, members, *widest)) return {};
   const auto sized = withDesiredSize(job, members);
-  ClaimAnswer answer = search_.search(pendingJob, preemptorAt(pendingJob, *sized), *widest);
-  if (answer.claim) return {.isStarted = carryOutUnlessReserved(pendingJob, std::move(*answer.claim))};
+  const Preemptor preemptor = preemptorAt(pendingJob, *sized);
+  ClaimAnswer answer = search_.search(pendingJob, preemptor, *widest);
+  if (answer.claim)
+    return {.isStarted = carryOutOffReserved(pendingJob, preemptor, *widest, std::move(*answer.claim))};
   in_.failed.addGuaranteedClaim(key);
   return {.startsSoon = answer.startsSoon};
 }
@@ -89,17 +104,18 @@ bool GangClaims::claimMore(const PendingJob& pendingJob, const GangShape& shape)
   const model::Job& job = *pendingJob.waiting->job;
   // Such a gang would never give back the members that it got.
   if (model::mayStartIncomplete(job.spec)) return false;
-  if (!mayStartSmaller(job, in_.snapshot.policy) || !widestToClaim(pendingJob, shape)) return false;
+  if (!mayStartSmaller(job, in_.snapshot.policy)) return false;
+  const auto widest = widestToClaim(pendingJob, shape);
+  if (!widest) return false;
   const EquivalenceKey key = equivalenceKeyOf(pendingJob, shape);
   if (in_.failed.hasShrink(key, pendingJob.queuePosition.expected)) return false;
   const int minimum = job.spec.elastic->minReplicas;
-  const std::size_t widest = shape.relaxation.widest;
   int beyond = desiredMembers(job) + 1;
   for (int members = beyond - 1; members > minimum; members = minimum + (members - minimum) / 2) {
     // ElasticStart takes what is already free, and takes all of it.
-    if (placer_.placeWith(pendingJob, members, widest)) break;
-    if (auto claim = shrinkingFor(pendingJob, members, widest)) {
-      auto most = mostOfLower(pendingJob, std::move(claim), {members, beyond}, widest);
+    if (placer_.placeWith(pendingJob, members, *widest)) break;
+    if (auto claim = shrinkingFor(pendingJob, members, *widest)) {
+      auto most = mostOfLower(pendingJob, std::move(claim), {members, beyond}, *widest);
       return most && carryOutUnlessReserved(pendingJob, std::move(*most));
     }
     beyond = members;
@@ -113,7 +129,7 @@ std::optional<Claim> GangClaims::shrinkingFor(const PendingJob& pendingJob, int 
   const auto sized = withDesiredSize(*pendingJob.waiting->job, members);
   Preemptor preemptor = preemptorAt(pendingJob, *sized);
   preemptor.aboveMinimum = true;
-  return in_.preemption.claimShrinking(preemptor, widest);
+  return search_.searchShrinking(preemptor, widest);
 }
 
 // Takes a claim for the first of `sizes`, where the second is too large. If all gangs that shrink have a
@@ -143,6 +159,23 @@ bool GangClaims::moveOthers(const PendingJob& pendingJob, const GangShape& shape
   if (!claim) return false;
   carryOut(pendingJob, std::move(*claim), {});
   return true;
+}
+
+// A claim that takes reserved capacity gives way to one that does not.
+bool GangClaims::carryOutOffReserved(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                     std::size_t widest, Claim claim) {
+  const bool isForStarts = !claim.yields.empty();
+  auto [avoided, reserved] = book_.nodesAround(claim.placement.assignments);
+  if (carryOutUnlessReserved(pendingJob, std::move(claim))) return true;
+  avoided.insert(avoided.end(), reserved.begin(), reserved.end());
+  if (isForStarts || avoided.empty()) return false;
+  const model::ObjectKey& key = pendingJob.waiting->job->key;
+  const auto before = in_.placer.closedNodes(key);
+  if (before) avoided.insert(avoided.end(), before->begin(), before->end());
+  in_.placer.close(key, std::make_shared<const GangPlacer::NodeNames>(std::move(avoided)));
+  ClaimAnswer answer = search_.search(pendingJob, preemptor, widest);
+  in_.placer.close(key, before);
+  return answer.claim && carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
 }
 
 // A claim is subject to the reservations of others like any start. Capacity of its victims is left out,

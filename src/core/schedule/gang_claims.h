@@ -29,6 +29,10 @@ class GangClaims {
   Outcome claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape);
   // Each of the following returns whether the gang was started.
   //
+  // A job within its guarantee that a limit does not admit before members have terminated does not wait for
+  // them if its victims are gone sooner.
+  bool claimBeforeLeaving(const PendingJob& pendingJob, const GangShape& shape);
+  //
   // An elastic gang that finds no capacity gets more than its minimum from gangs of its queue with a longer
   // expected run. It asks for its desired size, then for half as many members beyond the minimum, and so on.
   bool claimMore(const PendingJob& pendingJob, const GangShape& shape);
@@ -42,6 +46,8 @@ class GangClaims {
   [[nodiscard]] std::optional<std::size_t> widestToClaim(const PendingJob& pendingJob,
                                                          const GangShape& shape);
   [[nodiscard]] Preemptor preemptorAt(const PendingJob& pendingJob, const model::Job& sized);
+  bool carryOutOffReserved(const PendingJob& pendingJob, const Preemptor& preemptor, std::size_t widest,
+                           Claim claim);
   [[nodiscard]] std::optional<Claim> shrinkingFor(const PendingJob& pendingJob, int members,
                                                   std::size_t widest);
   [[nodiscard]] std::optional<Claim> mostOfLower(const PendingJob& pendingJob, std::optional<Claim> claim,

@@ -43,7 +43,7 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
     if (startSmaller(pendingJob)) return kStarted;
     if (mayClaim) claimed = claims_.claim(pendingJob, shape);
     if (claimed.isStarted) return kStarted;
-    const bool mayMove = mayClaim && book_.reservations().empty() && !found.exhausted;
+    const bool mayMove = mayClaim && !claimed.startsSoon && book_.reservations().empty() && !found.exhausted;
     if (mayMove && claims_.moveOthers(pendingJob, shape)) return kStarted;
   }
   if (const auto widest = worthwhileWidening(pendingJob, shape)) {
@@ -59,6 +59,11 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
     noteEquivalentUnplaced(pendingJob, shape, claimed.hadNoCandidate);
   }
   return {.isOutOfQuota = found.exhausted.has_value()};
+}
+
+bool PlacementStep::startAsGuaranteed(const PendingJob& pendingJob) {
+  const GangClaims::Outcome claimed = claims_.claimGuaranteed(pendingJob, in_.shapeOf(pendingJob));
+  return claimed.isStarted || (!claimed.startsSoon && startSmaller(pendingJob));
 }
 
 bool PlacementStep::placeMinimum(const PendingJob& pendingJob, const model::Job& minimum) {

@@ -38,8 +38,13 @@ class PlacementStep {
   bool placeMinimum(const PendingJob& pendingJob, const model::Job& minimum);
   // Returns whether an elastic gang was started with fewer members than desired.
   bool startSmaller(const PendingJob& pendingJob) { return elastic_.startSmaller(pendingJob); }
+  // As above, but with all members that its queue is guaranteed, if other gangs give them up.
+  bool startAsGuaranteed(const PendingJob& pendingJob);
   bool claim(const PendingJob& pendingJob, const GangShape& shape) {
     return claims_.claim(pendingJob, shape).isStarted;
+  }
+  bool claimBeforeLeaving(const PendingJob& pendingJob) {
+    return claims_.claimBeforeLeaving(pendingJob, in_.shapeOf(pendingJob));
   }
 
   // The index of an equivalent job that found nothing, by PendingExplainer::lastUnplaced(). The job finds

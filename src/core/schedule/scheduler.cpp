@@ -169,9 +169,12 @@ bool Scheduler::consider(const PendingJob& pendingJob) {
       blocked != blockedQueues_.end() && (beyond || !in_.snapshot.policy.backfill.enabled)) {
     return explainer_.addWait(pendingJob, blocked->second, in_.schedule);
   }
-  if (beyond) return step_.startSmaller(pendingJob) || outOfQuota(pendingJob, *beyond);
+  if (beyond) return step_.startAsGuaranteed(pendingJob) || outOfQuota(pendingJob, *beyond);
   if (const auto withLeaving = beyondLimitWithLeaving(in_.tree, pendingJob.queue, pendingJob.demand)) {
-    if (!neverStarts(pendingJob)) waitForLimit(pendingJob, *withLeaving, pendingJob.demand);
+    if (step_.startAsGuaranteed(pendingJob)) return true;
+    if (neverStarts(pendingJob)) return false;
+    if (step_.claimBeforeLeaving(pendingJob)) return true;
+    waitForLimit(pendingJob, *withLeaving, pendingJob.demand);
     return false;
   }
   if (!pendingJob.pendingFacts->preemptible) {
