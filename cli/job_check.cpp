@@ -18,15 +18,17 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 const kube::Query kDryRun{{"dryRun", "All"}, {"fieldValidation", "Strict"}};
 
-std::string dumped(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dumped(const SortedJson& object) {
+  return object.dump(-1, ' ', false, SortedJson::error_handler_t::replace);
+}
 
 // Returns the member's pod without what the admission policies reserve for the operator.
 std::string asAUserMay(const std::string& member) {
-  auto pod = Json::parse(member, nullptr, false);
+  auto pod = SortedJson::parse(member, nullptr, false);
   if (!pod.is_object() || !pod.contains("metadata") || !pod.contains("spec")) return member;
   pod["metadata"].erase("ownerReferences");
   for (const char* kind : {"labels", "annotations"}) {
@@ -43,7 +45,7 @@ std::string asAUserMay(const std::string& member) {
 
 // The managed fields are half of the text of an answer.
 std::string withoutManagedFields(const std::string& object) {
-  auto json = Json::parse(object, nullptr, false);
+  auto json = SortedJson::parse(object, nullptr, false);
   if (!json.is_object() || !json.contains("metadata") || !json["metadata"].is_object()) return object;
   json["metadata"].erase("managedFields");
   return dumped(json);

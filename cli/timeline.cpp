@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 struct Moment {
   std::string time;  // RFC 3339 in UTC: sorts as text
@@ -20,7 +20,7 @@ struct Moment {
   std::string text;
 };
 
-std::string textOf(const Json& object, const char* key) {
+std::string textOf(const SortedJson& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
@@ -32,16 +32,16 @@ std::string toSeconds(std::string time) {
 }
 
 // Conditions that repeat other conditions, for tools.
-bool isSetByOthers(const Json& condition) {
+bool isSetByOthers(const SortedJson& condition) {
   const std::string type = textOf(condition, "type");
   return type == "Ready" || (type == "Stalled" && textOf(condition, "reason") == "Failed");
 }
 
 // A condition that turned false is left out, because a later entry shows it; a job that is not admitted is
 // kept. A condition that an Event reports already is not repeated.
-void addConditions(std::vector<Moment>& moments, const Json& status) {
+void addConditions(std::vector<Moment>& moments, const SortedJson& status) {
   const std::vector<Moment> events = moments;
-  for (const Json& each : status.value("conditions", Json::array())) {
+  for (const SortedJson& each : status.value("conditions", SortedJson::array())) {
     const std::string type = textOf(each, "type");
     const std::string reason = textOf(each, "reason");
     const std::string message = textOf(each, "message");
@@ -59,9 +59,9 @@ void addConditions(std::vector<Moment>& moments, const Json& status) {
 }
 
 // Ignores Events of an earlier job with the same name.
-void addEvents(std::vector<Moment>& moments, const Json& events, const std::string& uid) {
-  for (const Json& each : events.value("items", Json::array())) {
-    const std::string about = textOf(each.value("involvedObject", Json::object()), "uid");
+void addEvents(std::vector<Moment>& moments, const SortedJson& events, const std::string& uid) {
+  for (const SortedJson& each : events.value("items", SortedJson::array())) {
+    const std::string about = textOf(each.value("involvedObject", SortedJson::object()), "uid");
     if (!uid.empty() && !about.empty() && about != uid) continue;
     std::string time = textOf(each, "eventTime");
     if (time.empty()) time = textOf(each, "firstTimestamp");
@@ -80,17 +80,17 @@ struct Story {
 };
 
 base::Result<Story> storyOf(const std::string& job, const std::string& events) {
-  const Json object = Json::parse(job, nullptr, false);
-  const Json list = Json::parse(events, nullptr, false);
+  const SortedJson object = SortedJson::parse(job, nullptr, false);
+  const SortedJson list = SortedJson::parse(events, nullptr, false);
   if (!object.is_object() || !list.is_object())
     return base::fail(base::ErrorCode::kInvalid, "the API server's answer is not a JSON object");
-  const Json meta = object.value("metadata", Json::object());
-  const Json status = object.value("status", Json::object());
+  const SortedJson meta = object.value("metadata", SortedJson::object());
+  const SortedJson status = object.value("status", SortedJson::object());
   Story story{textOf(meta, "namespace"), textOf(meta, "name"), {}};
   story.moments.push_back({textOf(meta, "creationTimestamp"), "Created", ""});
   addEvents(story.moments, list, textOf(meta, "uid"));
   addConditions(story.moments, status);
-  const Json pending = status.value("pending", Json::object());
+  const SortedJson pending = status.value("pending", SortedJson::object());
   if (const auto start = textOf(pending, "estimatedStartTime"); !start.empty())
     story.moments.push_back({start, "expected start", textOf(pending, "message")});
   std::stable_sort(story.moments.begin(), story.moments.end(),

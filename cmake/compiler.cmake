@@ -9,6 +9,8 @@ target_compile_options(trainyard_compiler INTERFACE
   # The rules of gcc for clang, too: it counts signs to -Wconversion, and reports libstdc++'s own use of what that
   # deprecates (std::stable_sort) as ours.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion -Wno-deprecated-declarations>
+  # Names of files that are compiled together (cmake/unity.cmake) shadow one another.
+  $<$<BOOL:${TRAINYARD_UNITY}>:-Wno-shadow>
   $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2 -fstack-protector-strong -D_GLIBCXX_ASSERTIONS>)
 target_compile_definitions(trainyard_compiler INTERFACE TRAINYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(trainyard_compiler INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})

@@ -10,8 +10,8 @@
 namespace trainyard::operator_ {
 namespace {
 
-constexpr std::chrono::seconds kLook{60};
-constexpr std::chrono::seconds kRetry{5};
+constexpr std::chrono::seconds kCertificateCheck{60};
+constexpr std::chrono::seconds kCertificateRetry{5};
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void CertificateKeeper::decide() {
 
 // Writes the authority first: a certificate signed by an authority that was never stored must be reissued.
 void CertificateKeeper::write(std::size_t which) {
-  if (which == kSecrets) return again(kLook);
+  if (which == kSecrets) return again(kCertificateCheck);
   if (changes_[which].empty() && !secrets_[which].renew) return write(which + 1);
   api_.patch(kube::PatchType::kMerge, kube::kSecrets.object(options_.ns, nameOf(which)),
              codec::encodeSecretPatch(secrets_[which].resourceVersion, changes_[which]),
@@ -82,7 +82,7 @@ void CertificateKeeper::again(base::Instant::duration delay) {
 
 void CertificateKeeper::failed(const std::string& what, const base::Error& error) {
   log_.warning(what, {{"error", error.message}});
-  again(kRetry);
+  again(kCertificateRetry);
 }
 
 void CertificateKeeper::reportExpiry(std::size_t which) {

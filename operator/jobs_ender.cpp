@@ -13,7 +13,7 @@
 namespace trainyard::operator_ {
 namespace {
 
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kEndedCheck{1};
 constexpr std::size_t kNamed = 5;
 
 }  // namespace
@@ -65,7 +65,7 @@ void JobsEnder::take(const std::string& body) {
 void JobsEnder::again(std::string why) {
   if (executor_.now() >= latest_) return done_(base::fail(base::ErrorCode::kUnavailable, std::move(why)));
   log_.info("waiting", {{"for", why}});
-  timer_ = executor_.postAfter(kLook, [this] { list(); });
+  timer_ = executor_.postAfter(kEndedCheck, [this] { list(); });
 }
 
 }  // namespace trainyard::operator_

@@ -8,7 +8,7 @@
 namespace trainyard::operator_ {
 namespace {
 
-constexpr std::chrono::seconds kLook{2};
+constexpr std::chrono::seconds kPolicyCheck{2};
 
 telemetry::Counter reloads(telemetry::MetricsRegistry& metrics, const char* result) {
   return metrics.counter("trainyard_policy_reloads_total", "Changes of the policy file, by outcome.",
@@ -54,7 +54,7 @@ void PolicyKeeper::follow(Callbacks callbacks) {
 }
 
 void PolicyKeeper::lookAgain() {
-  timer_ = executor_.postAfter(kLook, [this] {
+  timer_ = executor_.postAfter(kPolicyCheck, [this] {
     look();
     lookAgain();
   });

@@ -19,7 +19,7 @@ constexpr base::Instant::duration kBetweenRequests = std::chrono::milliseconds(1
 constexpr std::size_t kRequestsAtOnce = 4;
 constexpr std::chrono::milliseconds kRequestTimeout{5'000};
 constexpr std::size_t kMaxCandidates = 8;
-constexpr base::Instant::duration kLook = seconds(15);
+constexpr base::Instant::duration kProgressPeriod = seconds(15);
 constexpr base::Instant::duration kFirstQuietLook = seconds(30);
 constexpr base::Instant::duration kLastQuietLook = std::chrono::minutes(10);
 constexpr base::Instant::duration kSweep = seconds(1);
@@ -179,7 +179,7 @@ void ProgressReader::ask(const model::ObjectKey& key, Watched& watched) {
   const auto pod = deps_.cache.pods.find(candidate.pod);
   if (!pod || pod->controllerUid != watched.uid) {
     watched.next = (watched.next + 1) % watched.candidates.size();
-    return schedule(key, watched, deps_.executor.now() + kLook);
+    return schedule(key, watched, deps_.executor.now() + kProgressPeriod);
   }
   watched.asking = true;
   ++open_;
@@ -217,7 +217,7 @@ void ProgressReader::answered(const model::ObjectKey& key, const model::Uid& uid
   watched.quiet = watched.reported ? 0 : std::min(watched.quiet + 1, 16);
   if (!heard || !watched.reported) watched.next = (candidate + 1) % watched.candidates.size();
   look(*job, watched);
-  schedule(key, watched, answer ? nextLook(*job, watched) : deps_.executor.now() + kLook);
+  schedule(key, watched, answer ? nextLook(*job, watched) : deps_.executor.now() + kProgressPeriod);
   arm();
   if (!differs(*job, watched)) return;
   changed_.insert(key);
@@ -273,7 +273,7 @@ void ProgressReader::look(const model::Job& job, Watched& watched) {
 base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& watched) const {
   const base::Instant now = deps_.executor.now();
   const bool often = watched.reported || core::wantsReports(job.spec);
-  base::Instant::duration pause = kLook;
+  base::Instant::duration pause = kProgressPeriod;
   if (!often) {
     pause = kFirstQuietLook;
     for (int i = 1; i < watched.quiet && pause < kLastQuietLook; ++i) pause *= 2;
@@ -282,7 +282,8 @@ base::Instant ProgressReader::nextLook(const model::Job& job, const Watched& wat
   const auto stalls = core::stallsAt(job.spec.health, watched.lastSign);
   if (!stalls || watched.silentSince) return now + pause;
   // A job with a very short stall timeout must not take more of the reads than others.
-  const auto left = std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kLook / 3);
+  const auto left =
+      std::max<base::Instant::duration>(*stalls - deps_.executor.wallNow(), kProgressPeriod / 3);
   return now + std::min(pause, left);
 }
 

@@ -19,7 +19,7 @@ constexpr base::Instant::duration kFirstRetry = std::chrono::seconds(1);
 constexpr base::Instant::duration kLastRetry = std::chrono::seconds(30);
 constexpr std::size_t kMaxAtOnce = 8;
 // Conflicts with faster writers. After this many, the write backs off.
-constexpr int kMaxConflicts = 20;
+constexpr int kMaxStatusConflicts = 20;
 
 const model::Condition* readyOf(const model::QueueStatus& status) {
   const auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
@@ -125,7 +125,8 @@ void QueueStatusWriter::written(const model::QueueName& name, const Update& upda
     return done(name);
   }
   switch (answer.error().code) {
-    case ErrorCode::kConflict: return readAgain(name, update, ++states_[name].conflicts <= kMaxConflicts);
+    case ErrorCode::kConflict:
+      return readAgain(name, update, ++states_[name].conflicts <= kMaxStatusConflicts);
     case ErrorCode::kOutcomeUnknown: return readAgain(name, update, false);
     case ErrorCode::kNotFound: deps_.cache.queues.forget(name, update.uid.str()); return done(name);
     default:

@@ -10,7 +10,7 @@
 namespace trainyard::operator_ {
 namespace {
 
-constexpr base::Instant::duration kLook = std::chrono::minutes(1);
+constexpr base::Instant::duration kRunTimesCheck = std::chrono::minutes(1);
 constexpr base::Instant::duration kBetweenWrites = std::chrono::minutes(5);
 
 }  // namespace
@@ -39,7 +39,7 @@ void RunTimesKeeper::look() {
 }
 
 void RunTimesKeeper::again() {
-  timer_ = deps_.executor.postAfter(kLook, [this] { look(); });
+  timer_ = deps_.executor.postAfter(kRunTimesCheck, [this] { look(); });
 }
 
 void RunTimesKeeper::learn() {

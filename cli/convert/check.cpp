@@ -14,12 +14,12 @@
 namespace trainyard::cli {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr const char* kNamespace = "default";
 
 // Gives the same answers as `kubectl apply --dry-run=server --validate=strict`.
-std::string refusalOf(const Json& job) {
+std::string refusalOf(const SortedJson& job) {
   static const auto types = sim::ApiServer::readTypes(sim::clusterCrds());
   if (!types) return types.error().message;
   const auto server = sim::ApiServer::create({.types = *types}, [] { return base::WallTime(); });
@@ -31,23 +31,23 @@ std::string refusalOf(const Json& job) {
       {.method = net::Method::kPost,
        .target = fmt::format("/apis/trainyard.dev/v1alpha1/namespaces/{}/trainingjobs?fieldValidation=Strict",
                              kNamespace),
-       .body = job.dump(-1, ' ', false, Json::error_handler_t::replace)});
+       .body = job.dump(-1, ' ', false, SortedJson::error_handler_t::replace)});
   constexpr int kFirstRefusal = 400;
   if (response.status < kFirstRefusal) return {};
-  const Json status = Json::parse(response.body, nullptr, false);
+  const SortedJson status = SortedJson::parse(response.body, nullptr, false);
   return status.is_object() ? status.value("message", response.body) : response.body;
 }
 
 // Notes values such as "template.spec.containers[0].env[1].value: true is not text". YAML parses yes, off and
 // 010 as other types, and the API server accepts only texts for these fields of a pod.
-void checkTexts(const Json& value, const std::string& path, std::vector<Note>& notes) {
+void checkTexts(const SortedJson& value, const std::string& path, std::vector<Note>& notes) {
   if (value.is_string() || value.is_null()) return;
   notes.push_back(
       {Severity::kCannotWork,
        plainText(fmt::format("{}: {} is not text: write it in quotes", path, value.dump()), false)});
 }
 
-void checkEach(const Json& object, const char* key, const std::string& path, std::vector<Note>& notes) {
+void checkEach(const SortedJson& object, const char* key, const std::string& path, std::vector<Note>& notes) {
   if (!object.is_object() || !object.contains(key) || !object[key].is_structured()) return;
   for (const auto& [name, value] : object[key].items())
     checkTexts(value,
@@ -56,16 +56,17 @@ void checkEach(const Json& object, const char* key, const std::string& path, std
                notes);
 }
 
-void checkContainers(const Json& spec, const char* list, const std::string& path, std::vector<Note>& notes) {
+void checkContainers(const SortedJson& spec, const char* list, const std::string& path,
+                     std::vector<Note>& notes) {
   if (!spec.is_object() || !spec.contains(list) || !spec[list].is_array()) return;
   for (std::size_t i = 0; i < spec[list].size(); ++i) {
-    const Json& container = spec[list][i];
+    const SortedJson& container = spec[list][i];
     const std::string here = fmt::format("{}.{}[{}]", path, list, i);
     for (const char* key : {"command", "args"}) checkEach(container, key, here, notes);
     if (!container.is_object() || !container.contains("env") || !container["env"].is_array()) continue;
-    for (const Json& variable : container["env"]) {
+    for (const SortedJson& variable : container["env"]) {
       if (!variable.is_object() || !variable.contains("name")) continue;
-      const Json& name = variable["name"];
+      const SortedJson& name = variable["name"];
       checkTexts(name, here + ".env[].name", notes);
       if (variable.contains("value"))
         checkTexts(
@@ -76,12 +77,12 @@ void checkContainers(const Json& spec, const char* list, const std::string& path
   }
 }
 
-void checkTemplates(const Json& job, std::vector<Note>& notes) {
-  const Json::json_pointer roles("/spec/roles");
+void checkTemplates(const SortedJson& job, std::vector<Note>& notes) {
+  const SortedJson::json_pointer roles("/spec/roles");
   if (!job.contains(roles) || !job[roles].is_array()) return;
-  for (const Json& role : job[roles]) {
+  for (const SortedJson& role : job[roles]) {
     if (!role.is_object() || !role.contains("template") || !role["template"].is_object()) continue;
-    const Json& pod = role["template"];
+    const SortedJson& pod = role["template"];
     const std::string path = fmt::format("role {}: template", role.value("name", ""));
     for (const char* key : {"labels", "annotations"}) {
       if (pod.contains("metadata")) checkEach(pod["metadata"], key, path + ".metadata", notes);
@@ -95,7 +96,7 @@ void checkTemplates(const Json& job, std::vector<Note>& notes) {
 }  // namespace
 
 std::vector<Note> checkConverted(const std::string& json) {
-  Json job = Json::parse(json, nullptr, false);
+  SortedJson job = SortedJson::parse(json, nullptr, false);
   if (!job.is_object() || !job.contains("metadata")) return {};
   job["metadata"]["namespace"] = kNamespace;
   const std::string name = job["metadata"].value("name", std::string());

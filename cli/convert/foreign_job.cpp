@@ -13,16 +13,16 @@
 namespace trainyard::cli {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 // Empty if the field is missing or not a text.
-std::string textAt(const Json& object, const char* path) {
-  const Json::json_pointer pointer(path);
+std::string textAt(const SortedJson& object, const char* path) {
+  const SortedJson::json_pointer pointer(path);
   return object.contains(pointer) && object[pointer].is_string() ? object[pointer].get<std::string>()
                                                                  : std::string();
 }
 
-ForeignJob read(const Json& object) {
+ForeignJob read(const SortedJson& object) {
   const std::string api = textAt(object, "/apiVersion");
   const auto slash = api.find('/');
   ForeignJob job{.kind = textAt(object, "/kind"),
@@ -31,13 +31,13 @@ ForeignJob read(const Json& object) {
   return job;
 }
 
-bool hasEnded(const Json& object) {
+bool hasEnded(const SortedJson& object) {
   for (const char* phase : {"Completed", "Failed", "Terminated"}) {
     if (textAt(object, "/status/state/phase") == phase) return true;
   }
-  const Json::json_pointer conditions("/status/conditions");
+  const SortedJson::json_pointer conditions("/status/conditions");
   if (!object.contains(conditions) || !object[conditions].is_array()) return false;
-  return std::any_of(object[conditions].begin(), object[conditions].end(), [](const Json& each) {
+  return std::any_of(object[conditions].begin(), object[conditions].end(), [](const SortedJson& each) {
     const std::string type = textAt(each, "/type");
     return (type == "Succeeded" || type == "Failed" || type == "Complete") &&
            textAt(each, "/status") == "True";
@@ -46,10 +46,10 @@ bool hasEnded(const Json& object) {
 
 }  // namespace
 
-ForeignJob foreignJob(const std::string& json) { return read(Json::parse(json, nullptr, false)); }
+ForeignJob foreignJob(const std::string& json) { return read(SortedJson::parse(json, nullptr, false)); }
 
 bool staysAsItIs(const std::string& json) {
-  const Json object = Json::parse(json, nullptr, false);
+  const SortedJson object = SortedJson::parse(json, nullptr, false);
   const ForeignJob job = read(object);
   if (textAt(object, "/apiVersion").empty() || job.kind.empty() || job.known) return false;
   const bool ofKubernetes = job.group.find('.') == std::string::npos || job.group.ends_with(".k8s.io");
@@ -61,7 +61,7 @@ bool staysAsItIs(const std::string& json) {
 }
 
 std::string heldByOthers(const std::string& json) {
-  const Json object = Json::parse(json, nullptr, false);
+  const SortedJson object = SortedJson::parse(json, nullptr, false);
   constexpr std::string_view kPointer = "kueue.x-k8s.io~1queue-name";
   for (const char* meta : {"/metadata", "/spec/template/metadata", "/spec/jobTemplate/spec/template/metadata",
                            "/spec/jobTemplate/metadata"}) {
@@ -80,7 +80,7 @@ std::string heldByOthers(const std::string& json) {
 }
 
 std::string whyLeftOut(const std::string& json) {
-  const Json object = Json::parse(json, nullptr, false);
+  const SortedJson object = SortedJson::parse(json, nullptr, false);
   const ForeignJob job = read(object);
   if (!job.known) return "";
   const bool leaves = !textAt(object, "/metadata/deletionTimestamp").empty();

@@ -9,7 +9,7 @@
 namespace trainyard::cli {
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 // Returns Prometheus' name: "__meta_kubernetes_pod_label_training_kubeflow_org_replica_index".
 std::string metaLabel(std::string_view key) {
@@ -21,7 +21,7 @@ std::string metaLabel(std::string_view key) {
 bool isSelector(const std::string& key) { return key == "matchLabels" || key.ends_with("elector"); }
 
 // A key without a domain may mean something else, unless it is in a selector.
-bool names(const Json& value, std::string_view key, bool selects) {
+bool names(const SortedJson& value, std::string_view key, bool selects) {
   const bool qualified = key.find('/') != std::string_view::npos;
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
@@ -29,7 +29,7 @@ bool names(const Json& value, std::string_view key, bool selects) {
   }
   if (value.is_array())
     return std::any_of(value.begin(), value.end(),
-                       [&](const Json& each) { return names(each, key, selects); });
+                       [&](const SortedJson& each) { return names(each, key, selects); });
   if (!value.is_object()) return false;
   for (const auto& [name, inner] : value.items()) {
     if (selects && name == key) return true;
@@ -48,7 +48,7 @@ std::string replacementOf(std::string_view path) {
 }  // namespace
 
 std::vector<std::string> lostLabels(const std::string& json, const SystemFacts& facts) {
-  const Json object = Json::parse(json, nullptr, false);
+  const SortedJson object = SortedJson::parse(json, nullptr, false);
   std::vector<std::string> lost;
   if (!object.is_object() || !object.contains("spec")) return lost;
   for (const LabelFact& each : facts.labels) {

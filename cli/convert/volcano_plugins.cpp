@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-const std::string kLauncher(model::kLauncherRole);
+const std::string kSshLauncher(model::kLauncherRole);
 constexpr const char* kFolder = "/etc/volcano";
 constexpr const char* kTensorFlowPort = "2222";
 constexpr std::int64_t kMaxHosts = 1000;
@@ -52,7 +52,8 @@ bool startsProcesses(const std::string& program) {
 
 // The names must be the same as in model/process_group.cpp.
 bool isOutside(const std::string& role) {
-  return role == "ps" || role == "scheduler" || role == "server" || role == kLauncher || role == "evaluator";
+  return role == "ps" || role == "scheduler" || role == "server" || role == kSshLauncher ||
+         role == "evaluator";
 }
 
 bool servesSsh(const std::string& program) { return program.find("sshd") != std::string::npos; }
@@ -73,7 +74,7 @@ VolcanoPlugins::VolcanoPlugins(const Json& plugins, const std::vector<VolcanoTas
   if (framework_ == "Custom" && has("ssh")) findSshJob(tasks);
   if (has("mpi")) {
     for (const auto& [task, role] :
-         {std::pair{"master", kLauncher}, std::pair{"worker", std::string("worker")}}) {
+         {std::pair{"master", kSshLauncher}, std::pair{"worker", std::string("worker")}}) {
       const bool given = std::any_of(roleOfTask_.begin(), roleOfTask_.end(),
                                      [&, &wanted = role](const auto& each) { return each.second == wanted; });
       if (!given) roleOfTask_.try_emplace(task, role);
@@ -97,7 +98,7 @@ void VolcanoPlugins::readArguments(const std::string& plugin, const Json& argume
     std::string part;
     std::string value;
     if (re2::RE2::FullMatch(text, kTask, &part, &value)) {
-      roleOfTask_[value] = plugin == "mpi" && part == "master" ? kLauncher : part;
+      roleOfTask_[value] = plugin == "mpi" && part == "master" ? kSshLauncher : part;
     } else if (plugin == "pytorch" && re2::RE2::FullMatch(text, kPort, &value)) {
       port_ = value;
       notes_.kept(fmt::format("plugin pytorch: {}: variable MASTER_PORT", text));
@@ -128,7 +129,7 @@ void VolcanoPlugins::findSshJob(const std::vector<VolcanoTask>& tasks) {
     const bool one = get(launcher, "replicas").is_null() || get(launcher, "replicas") == 1;
     if (!one || !startsProcesses(program) || startsProcesses(other) || !servesSsh(other)) continue;
     framework_ = program.find("horovodrun") != std::string::npos ? "Horovod" : "MPI";
-    roleOfTask_[tasks[i].name] = kLauncher;
+    roleOfTask_[tasks[i].name] = kSshLauncher;
     roleOfTask_[tasks[1 - i].name] = "worker";
     notes_.kept(
         fmt::format("plugin ssh: framework {}: the operator gives keys and starts the workers' ssh servers "
@@ -193,7 +194,7 @@ void VolcanoPlugins::write() {
   if (has("env")) writeIndexes();
   if (has("svc")) writeHosts();
   if (overSsh()) {
-    RoleDraft* launcher = draft_.roles().find(kLauncher);
+    RoleDraft* launcher = draft_.roles().find(kSshLauncher);
     const auto workers =
         std::find_if(hosts_.begin(), hosts_.end(), [](const Hosts& each) { return each.role == "worker"; });
     if (launcher != nullptr && workers != hosts_.end() && workers->count <= kMaxHosts)

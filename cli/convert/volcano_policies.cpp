@@ -13,7 +13,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr int kDefaultRetries = 3;  // Volcano's spec.maxRetry
+constexpr int kDefaultMaxRetry = 3;  // Volcano's spec.maxRetry
 
 std::vector<std::string> eventsOf(const Json& policy) {
   std::vector<std::string> events;
@@ -225,7 +225,7 @@ void VolcanoPolicies::writeFailure(const Json& spec, const std::string& framewor
 // have no limit. Volcano's webhook replaces 0 by 3.
 void VolcanoPolicies::writeLimit(const Json& maxRetry, bool restarts, bool inPlace) {
   const bool given = !maxRetry.is_null() && maxRetry != 0;
-  const Json retries = given ? maxRetry : Json(kDefaultRetries);
+  const Json retries = given ? maxRetry : Json(kDefaultMaxRetry);
   if (restarts) {
     draft_.failures().limit(retries);
     if (inPlace)

@@ -12,7 +12,7 @@ namespace {
 
 using base::ErrorCode;
 
-constexpr base::Instant::duration kRetry = std::chrono::seconds(2);
+constexpr base::Instant::duration kRequestRetry = std::chrono::seconds(2);
 constexpr base::Instant::duration kApiAge = std::chrono::seconds(30);
 
 }  // namespace
@@ -41,7 +41,7 @@ void ProvisioningRequests::lookForApi(Api version) {
                       if (absent) return apiFound(Api::kAbsent);
                       deps_.log.warning("requests for nodes cannot be listed",
                                         {{"error", answer.error().message}});
-                      deps_.executor.postAfter(kRetry, [this, alive] {
+                      deps_.executor.postAfter(kRequestRetry, [this, alive] {
                         if (!*alive) return;
                         api_ = Api::kUnknown;
                         deps_.changed();

@@ -15,8 +15,8 @@ using model::JobSpec;
 constexpr int kMaxRestarts = 1'000;
 constexpr int kMaxExitCode = 255;
 // The bounds of lists, as in the schema. They are checked here because not every input has passed the schema.
-constexpr std::size_t kMaxRules = 20;
-constexpr std::size_t kMaxExitCodes = 255;
+constexpr std::size_t kMaxPolicyRules = 20;
+constexpr std::size_t kMaxPolicyExitCodes = 255;
 constexpr std::size_t kMaxPodConditions = 20;
 
 model::RestartScope readRestartScope(const Field& field) {
@@ -33,7 +33,7 @@ model::PodFailureRule::ExitCodes readExitCodes(const Field& field) {
   codes.container = field["containerName"].text();
   if (field["operator"].required().empty()) return codes;
   codes.in = readEnum(field["operator"], kOperators, true);
-  field["values"].forEachUpTo(kMaxExitCodes, [&](const Field& value) {
+  field["values"].forEachUpTo(kMaxPolicyExitCodes, [&](const Field& value) {
     codes.values.push_back(value.smallInteger(1, 1, kMaxExitCode));
   });
   if (codes.values.empty()) field["values"].complain("needs at least one exit code");
@@ -68,7 +68,7 @@ model::FailurePolicy readFailure(const Field& field, const JobSpec& spec) {
     failure.maxRestarts = most.smallInteger(0, 0, kMaxRestarts);
   failure.scope = readRestartScope(field["restartScope"]);
   field["rules"].forEachUpTo(
-      kMaxRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
+      kMaxPolicyRules, [&](const Field& rule) { failure.rules.push_back(readFailureRule(rule, spec)); });
   return failure;
 }
 

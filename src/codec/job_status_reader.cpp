@@ -12,7 +12,6 @@
 namespace trainyard::codec {
 namespace {
 
-constexpr std::int64_t kMax = INT64_MAX;
 constexpr int kMaxCount = 1'000'000'000;
 
 std::vector<model::RoleStatus> readRoles(const Field& list) {
@@ -37,7 +36,7 @@ std::vector<model::Assignment> readAssignments(const Field& list) {
     assignments.push_back({.node = model::NodeName(each["node"].required()),
                            .role = std::string(each["role"].required()),
                            .indices = std::move(*parsed),
-                           .epoch = each["epoch"].integer(0, 0, kMax),
+                           .epoch = each["epoch"].integer(0, 0, INT64_MAX),
                            .gpuType = each["gpuType"].string()});
   });
   return assignments;
@@ -77,9 +76,9 @@ std::optional<model::Proposal> readProposal(const Field& field) {
   proposal.id = field["id"].text();
   proposal.kind = readEnumName(field["kind"], kProposalKinds);
   proposal.phase = readEnumName(field["phase"], kProposalPhases);
-  proposal.epoch = field["epoch"].integer(0, 0, kMax);
-  proposal.term = field["term"].integer(0, 0, kMax);
-  proposal.generation = field["generation"].integer(0, 0, kMax);
+  proposal.epoch = field["epoch"].integer(0, 0, INT64_MAX);
+  proposal.term = field["term"].integer(0, 0, INT64_MAX);
+  proposal.generation = field["generation"].integer(0, 0, INT64_MAX);
   proposal.templateHash = field["templateHash"].text();
   proposal.deadline = field["deadline"].time().value_or(base::WallTime{});
   proposal.add = readAssignments(field["add"]);
@@ -99,7 +98,7 @@ std::optional<model::Backoff> readBackoff(const Field& field) {
   field["avoidNodes"].forEachElement(
       [&](const Field& node) { backoff.avoidNodes.emplace_back(node.text()); });
   backoff.reason = field["reason"].text();
-  backoff.unbindable = field["unbindable"].integer(0, 0, kMax);
+  backoff.unbindable = field["unbindable"].integer(0, 0, INT64_MAX);
   return backoff;
 }
 
@@ -123,10 +122,10 @@ std::optional<model::Charge> readCharge(const Field& field) {
 
 model::GangRecord readGang(const Field& field) {
   model::GangRecord gang;
-  gang.lastEpoch = field["lastEpoch"].integer(0, 0, kMax);
+  gang.lastEpoch = field["lastEpoch"].integer(0, 0, INT64_MAX);
   if (const Field placed = field["placed"]; placed.present()) {
-    gang.placed = model::Placed{placed["epoch"].integer(0, 0, kMax), readAssignments(placed["assignments"]),
-                                readRoleMembers(placed["succeeded"])};
+    gang.placed = model::Placed{placed["epoch"].integer(0, 0, INT64_MAX),
+                                readAssignments(placed["assignments"]), readRoleMembers(placed["succeeded"])};
   }
   gang.proposal = readProposal(field["proposal"]);
   gang.backoff = readBackoff(field["backoff"]);
@@ -138,8 +137,8 @@ std::optional<model::Shortfall> readShortfall(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::Shortfall shortfall;
   shortfall.resource = field["resource"].text();
-  shortfall.needed = field["needed"].integer(0, INT64_MIN, kMax);
-  shortfall.available = field["available"].integer(0, INT64_MIN, kMax);
+  shortfall.needed = field["needed"].integer(0, INT64_MIN, INT64_MAX);
+  shortfall.available = field["available"].integer(0, INT64_MIN, INT64_MAX);
   shortfall.neededNodes = field["neededNodes"].smallInteger(0, 0);
   shortfall.availableNodes = field["availableNodes"].smallInteger(0, 0);
   shortfall.level = field["level"].text();
@@ -171,10 +170,10 @@ std::optional<model::Pending> readPending(const Field& field) {
 
 void readHistory(const Field& field, model::JobStatus& status) {
   const Field delays = field["delays"];
-  status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, kMax));
-  status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, kMax));
-  status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, kMax);
-  status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, kMax);
+  status.delays.fairShare = std::chrono::seconds(delays["fairShareSeconds"].integer(0, 0, INT64_MAX));
+  status.delays.fragmentation = std::chrono::seconds(delays["fragmentationSeconds"].integer(0, 0, INT64_MAX));
+  status.service.gpuSeconds = field["service"]["gpuSeconds"].integer(0, 0, INT64_MAX);
+  status.service.runSeconds = field["service"]["runSeconds"].integer(0, 0, INT64_MAX);
   status.service.updatedAt = field["service"]["updatedAt"].time().value_or(base::WallTime{});
   status.preemptions.count = field["preemptions"]["count"].smallInteger(0, 0);
   status.preemptions.byOtherQueues = field["preemptions"]["byOtherQueues"].smallInteger(0, 0);
@@ -208,12 +207,12 @@ model::ResizeStatus readResize(const Field& field) {
   resize.step = parseEnumName(kResizeSteps, field["step"].text()).value_or(resize.step);
   resize.deadline = field["deadline"].time();
   resize.cooldownUntil = field["cooldownUntil"].time();
-  resize.count = field["count"].integer(0, 0, kMax);
+  resize.count = field["count"].integer(0, 0, INT64_MAX);
   field["lastPauseMilliseconds"].forEachElement(
-      [&](const Field& pause) { resize.lastPauseMillis.push_back(pause.integer(0, 0, kMax)); });
+      [&](const Field& pause) { resize.lastPauseMillis.push_back(pause.integer(0, 0, INT64_MAX)); });
   field["speeds"].forEachElement([&](const Field& each) {
     resize.speeds.push_back(
-        {each["replicas"].smallInteger(0, 0), each["milliSamplesPerSecond"].integer(0, 0, kMax)});
+        {each["replicas"].smallInteger(0, 0), each["milliSamplesPerSecond"].integer(0, 0, INT64_MAX)});
   });
   return resize;
 }
@@ -238,13 +237,13 @@ model::JobStatus readJobStatus(const Field& field) {
   model::JobStatus status;
   status.phase = field["phase"].text();
   status.queue = model::QueueName(field["queue"].text());
-  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMax);
+  status.observedGeneration = field["observedGeneration"].integer(0, 0, INT64_MAX);
   status.conditions = readConditions(field["conditions"]);
   status.roles = readRoles(field["roles"]);
   status.replicas = field["replicas"].smallInteger(0, 0);
   status.selector = field["selector"].text();
   status.ready = field["ready"].text();
-  status.gpus = field["gpus"].integer(0, 0, kMax);
+  status.gpus = field["gpus"].integer(0, 0, INT64_MAX);
   status.gang = readGang(field["gang"]);
   status.pending = readPending(field["pending"]);
   readHistory(field, status);

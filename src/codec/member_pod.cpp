@@ -188,19 +188,13 @@ bool needsClusterDns(const JsonValue& spec) {
   return isOnHostNetwork(spec) && (!own || own == "ClusterFirst");
 }
 
-bool isOurs(std::string_view specMember) {
-  return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
-         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName" ||
-         specMember == "priorityClassName";
-}
-
 void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
   const MemberContext& context = pod.context;
   const std::optional<std::int64_t> grace = graceOf(pod, spec);
   const std::optional<std::int64_t> deadline = deadlineOf(pod, spec);
   out.key("spec").beginObject();
   spec.forEachMember([&](std::string_view name, JsonValue value) {
-    if (!value.present() || isOurs(name) || (name == "affinity" && context.pinned)) return;
+    if (!value.present() || isWrittenByOperator(name) || (name == "affinity" && context.pinned)) return;
     if ((name == kGrace && grace) || (name == kDeadline && deadline)) return;
     if (name == "dnsPolicy" && needsClusterDns(spec)) return;
     const bool ownVolumes = pod.overSsh || pod.elastic;
@@ -235,6 +229,12 @@ void writeSpec(const Pod& pod, const JsonValue& spec, JsonWriter& out) {
 }
 
 }  // namespace
+
+bool isWrittenByOperator(std::string_view specMember) {
+  return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
+         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName" ||
+         specMember == "priorityClassName";
+}
 
 base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role, int index,
                                           const MemberContext& context) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "model/constraints.h"
@@ -30,5 +31,8 @@ struct MemberContext {
 // decoded job without specError, or if trainyard-launch finds no command.
 [[nodiscard]] base::Result<std::string> encodeMemberPod(const model::Job& job, const model::Role& role,
                                                         int index, const MemberContext& context);
+
+// Returns true for a member of a pod's spec that encodeMemberPod() writes itself, whatever the template has.
+[[nodiscard]] bool isWrittenByOperator(std::string_view specMember);
 
 }  // namespace trainyard::codec

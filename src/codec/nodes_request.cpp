@@ -10,6 +10,7 @@
 #include "codec/decode_object.h"
 #include "codec/json_value.h"
 #include "codec/json_writer.h"
+#include "codec/member_pod.h"
 #include "codec/owned_object.h"
 #include "model/names.h"
 
@@ -47,12 +48,6 @@ void writeMetadata(JsonWriter& out, const model::Job& job, const std::string& na
   out.endObject();
 }
 
-bool isOurs(std::string_view specMember) {
-  return specMember == "restartPolicy" || specMember == "hostname" || specMember == "subdomain" ||
-         specMember == "schedulingGates" || specMember == "nodeName" || specMember == "schedulerName" ||
-         specMember == "priorityClassName";
-}
-
 // Fields that neither schedulers nor autoscalers read and that make a template large.
 bool onlyForRunning(std::string_view containerMember) {
   return containerMember == "command" || containerMember == "args" || containerMember == "env" ||
@@ -78,7 +73,7 @@ void writePodSpec(JsonWriter& out, const JsonValue& spec, Containers containers,
                   std::string_view priorityClass, std::string_view scheduler) {
   out.key("spec").beginObject();
   spec.forEachMember([&](std::string_view name, JsonValue value) {
-    if (!value.present() || isOurs(name)) return;
+    if (!value.present() || isWrittenByOperator(name)) return;
     out.key(name);
     if (containers == Containers::kNeverRun && (name == "containers" || name == "initContainers"))
       return writeContainers(out, value);

@@ -20,13 +20,13 @@
 namespace trainyard::codec {
 namespace {
 
-constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+constexpr std::string_view kRequiredTerms = "requiredDuringSchedulingIgnoredDuringExecution";
 
 // Longer selectors are replaced by a hash: the text becomes the name of an amount, which is copied and
 // compared as often as short names are.
 constexpr std::size_t kLongestSelector = 128;
 
-Field requiredApart(const Field& podSpec) { return podSpec["affinity"]["podAntiAffinity"][kRequired]; }
+Field requiredApart(const Field& podSpec) { return podSpec["affinity"]["podAntiAffinity"][kRequiredTerms]; }
 
 std::set<std::string> valuesOf(const Field& expression) {
   std::set<std::string> values;
@@ -173,7 +173,7 @@ void checkApartness(const Field& roles, const model::ObjectKey& job) {
   const std::vector<RoleField> all = readRoles(roles, job);
   if (roles.anyComplaint()) return;
   for (const RoleField& role : all) {
-    const Field together = role.spec["affinity"]["podAffinity"][kRequired];
+    const Field together = role.spec["affinity"]["podAffinity"][kRequiredTerms];
     together.forEachElement([](const Field& term) {
       term.complain(
           "must be absent: members are kept together by spec.locality.required, and by no pod's labels");

@@ -5,8 +5,6 @@
 namespace trainyard::codec {
 namespace {
 
-constexpr std::int64_t kMax = INT64_MAX;
-
 // Rounded down, so that 100 is reported only for completed work.
 std::optional<std::int64_t> percentageOf(const model::Progress& progress) {
   if (!progress.totalSteps || *progress.totalSteps <= 0) return std::nullopt;
@@ -22,7 +20,7 @@ void writeNumber(JsonWriter& out, std::string_view name, const std::optional<std
 
 std::optional<std::int64_t> readNumber(const Field& field) {
   if (!field.present()) return std::nullopt;
-  return field.integer(0, 0, kMax);
+  return field.integer(0, 0, INT64_MAX);
 }
 
 }  // namespace
@@ -57,7 +55,7 @@ void writeProgress(const model::Progress& progress, JsonWriter& out) {
 std::optional<model::Progress> readProgress(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::Progress progress;
-  progress.step = field["step"].integer(0, 0, kMax);
+  progress.step = field["step"].integer(0, 0, INT64_MAX);
   progress.totalSteps = readNumber(field["totalSteps"]);
   progress.milliSamplesPerSecond = readNumber(field["milliSamplesPerSecond"]);
   progress.remainingSeconds = readNumber(field["estimatedRemainingSeconds"]);

@@ -14,7 +14,6 @@
 namespace trainyard::codec {
 namespace {
 
-constexpr std::int64_t kMax = INT64_MAX;
 constexpr std::int64_t kMaxWeight = 1'000'000;
 
 model::WithinQueue readWithinQueue(const Field& field) {
@@ -78,17 +77,18 @@ void readSpec(const Field& spec, model::Queue& queue) {
 
 model::QueueStatus readStatus(const Field& field) {
   model::QueueStatus status;
-  status.observedGeneration = field["observedGeneration"].integer(0, 0, kMax);
+  status.observedGeneration = field["observedGeneration"].integer(0, 0, INT64_MAX);
   status.usage = readWrittenQuota(field["usage"]);
   if (const Field gpus = field["gpus"]; gpus.present()) {
-    status.gpus = model::QueueGpus{.used = gpus["used"].integer(0, 0, kMax),
-                                   .guaranteed = gpus["guaranteed"].integer(0, 0, kMax)};
-    if (const Field limit = gpus["limit"]; limit.present()) status.gpus->limit = limit.integer(0, 0, kMax);
+    status.gpus = model::QueueGpus{.used = gpus["used"].integer(0, 0, INT64_MAX),
+                                   .guaranteed = gpus["guaranteed"].integer(0, 0, INT64_MAX)};
+    if (const Field limit = gpus["limit"]; limit.present())
+      status.gpus->limit = limit.integer(0, 0, INT64_MAX);
   }
   status.decayedUsage = readWrittenQuota(field["decayedUsage"]);
   status.decayedAt = field["decayedAt"].time();
-  status.share = field["share"].integer(0, 0, kMax);
-  status.fairShare = field["fairShare"].integer(0, 0, kMax);
+  status.share = field["share"].integer(0, 0, INT64_MAX);
+  status.fairShare = field["fairShare"].integer(0, 0, INT64_MAX);
   status.waiting = field["waiting"].smallInteger(0, 0);
   status.placed = field["placed"].smallInteger(0, 0);
   status.conditions = readConditions(field["conditions"]);
@@ -101,7 +101,7 @@ model::Queue readQueue(const Field& root) {
   queue.name = model::QueueName(meta["name"].required());
   queue.uid = model::Uid(meta["uid"].text());
   queue.resourceVersion = meta["resourceVersion"].text();
-  queue.generation = meta["generation"].integer(0, 0, kMax);
+  queue.generation = meta["generation"].integer(0, 0, INT64_MAX);
   FieldErrors specErrors;
   readSpec(Field(root.value().find("spec"), specErrors, "spec"), queue);
   queue.specError = specErrors.first();

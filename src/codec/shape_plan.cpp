@@ -5,7 +5,6 @@
 namespace trainyard::codec {
 namespace {
 
-constexpr std::int64_t kMax = INT64_MAX;
 constexpr int kMaxReplicas = 10'000;
 
 }  // namespace
@@ -13,15 +12,15 @@ constexpr int kMaxReplicas = 10'000;
 std::optional<model::ShapePlan> readShapePlan(const Field& field) {
   if (!field.present()) return std::nullopt;
   model::ShapePlan plan;
-  plan.generation = field["generation"].integer(0, 0, kMax);
+  plan.generation = field["generation"].integer(0, 0, INT64_MAX);
   field["roles"].forEachElement([&](const Field& each) {
     plan.roles.push_back(
         {std::string(each["name"].required()), each["replicas"].smallInteger(1, 1, kMaxReplicas)});
   });
   plan.gpuType = field["gpuType"].text();
   plan.nodes = field["nodes"].smallInteger(0, 0);
-  plan.stepMicros = field["predictedStepMicroseconds"].integer(0, 0, kMax);
-  plan.milliSamplesPerSecond = field["predictedMilliSamplesPerSecond"].integer(0, 0, kMax);
+  plan.stepMicros = field["predictedStepMicroseconds"].integer(0, 0, INT64_MAX);
+  plan.milliSamplesPerSecond = field["predictedMilliSamplesPerSecond"].integer(0, 0, INT64_MAX);
   plan.message = field["message"].text();
   plan.at = field["plannedAt"].time().value_or(base::WallTime{});
   return plan;

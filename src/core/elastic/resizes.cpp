@@ -20,9 +20,6 @@ namespace {
 using model::Job;
 using JobPtr = std::shared_ptr<const Job>;
 
-constexpr std::int64_t kPermille = 1'000;
-constexpr std::int64_t kWhole = 1'000'000'000;
-
 bool fits(const SizeProblem& problem, const SizeProblem::Job& job, std::size_t server) {
   bool all = problem.pools[job.pool][server] != 0;
   for (std::size_t k = 0; k < kSizedKinds && all; ++k)

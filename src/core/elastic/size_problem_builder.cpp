@@ -13,8 +13,6 @@
 namespace trainyard::core {
 namespace {
 
-constexpr std::int64_t kPermille = 1'000;
-constexpr std::int64_t kWhole = 1'000'000'000;
 // Sums of thousands of such values do not overflow.
 constexpr double kMaxWorth = 1e14;
 // The number of sizes beyond its present one that are considered for one gang.

@@ -12,7 +12,9 @@
 
 namespace trainyard::core {
 
-inline constexpr std::size_t kSizedKinds = 3;  // GPUs, cpu, memory
+inline constexpr std::int64_t kPermille = 1'000;
+inline constexpr std::int64_t kWhole = 1'000'000'000;  // 1 in fixed point: of a speed, of a share
+inline constexpr std::size_t kSizedKinds = 3;          // GPUs, cpu, memory
 [[nodiscard]] std::array<std::int64_t, kSizedKinds> sizedAmounts(const model::Resources& amount);
 
 // States the sizes of gangs as a SizeProblem: servers are the ledger's nodes.

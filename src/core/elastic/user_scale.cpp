@@ -118,7 +118,7 @@ class UserScale {
 
   // Returns the dominant share of the whole gang at its desired size, in 10^-9 of the cluster.
   [[nodiscard]] std::int64_t desiredShare(const Job& job) const {
-    constexpr double kWhole = 1e9;
+    constexpr double kShareUnits = 1e9;
     Job wish = job;
     wish.status.gang = {};
     const QueueTree& tree = request_.queues;
@@ -126,7 +126,7 @@ class UserScale {
     double share = 0;
     for (std::size_t d = 0; d < demand.size(); ++d) {
       if (!tree.dimensions().counts(d) || tree.capacity().available()[d] <= 0) continue;
-      share = std::max(share, static_cast<double>(demand[d]) * kWhole /
+      share = std::max(share, static_cast<double>(demand[d]) * kShareUnits /
                                   static_cast<double>(tree.capacity().available()[d]));
     }
     return static_cast<std::int64_t>(share);

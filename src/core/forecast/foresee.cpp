@@ -29,12 +29,6 @@ namespace conditions = model::conditions;
 // Capacity that victims leave may let other jobs start, so each moment has up to this many rounds.
 constexpr int kRounds = 4;
 
-void setHolds(Job& job, std::string_view type, bool holds, WallTime now) {
-  setCondition(job.status.conditions, type,
-               holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
-               job.generation);
-}
-
 class StartForecast {
  public:
   StartForecast(const model::Snapshot& snapshot, const std::set<model::ObjectKey>& selected)

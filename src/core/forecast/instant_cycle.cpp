@@ -21,12 +21,6 @@ using model::Job;
 using JobPtr = InstantCycle::JobPtr;
 namespace conditions = model::conditions;
 
-void setHolds(Job& job, std::string_view type, bool holds, base::WallTime now) {
-  setCondition(job.status.conditions, type,
-               holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
-               job.generation);
-}
-
 void setScheduledPlaced(Job& job, bool placed, base::WallTime now) {
   setHolds(job, conditions::kScheduled, placed, now);
   setHolds(job, conditions::kQueued, !placed, now);
@@ -43,6 +37,12 @@ void serve(Job& job, base::WallTime now) {
 }
 
 }  // namespace
+
+void setHolds(model::Job& job, std::string_view type, bool holds, base::WallTime now) {
+  setCondition(job.status.conditions, type,
+               holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, {}, {}, now,
+               job.generation);
+}
 
 void InstantCycle::add(Job job) {
   setScheduledPlaced(job, false, snapshot_.now);

@@ -62,4 +62,7 @@ class InstantCycle {
   CycleCache cache_;
 };
 
+// Sets a condition of the job, without reason and message.
+void setHolds(model::Job& job, std::string_view type, bool holds, base::WallTime now);
+
 }  // namespace trainyard::core

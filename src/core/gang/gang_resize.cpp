@@ -7,6 +7,7 @@
 
 #include "core/gang/gang_removal.h"
 #include "core/gang/outcome.h"
+#include "core/gang/protocol_steps.h"
 #include "core/resize.h"
 #include "model/gang_size.h"
 #include "model/membership.h"
@@ -66,12 +67,6 @@ std::vector<Assignment> assignmentsWithout(const Job& job, const std::vector<Ass
       kept = joined(std::move(kept), {{each.node, each.role, model::IndexSet(indices), 0, each.gpuType}});
   }
   return kept;
-}
-
-GangStep commit(GangRecord record) {
-  GangStep step;
-  step.record = std::move(record);
-  return step;
 }
 
 // Notifies the members that run, or are about to.

@@ -32,8 +32,6 @@ constexpr int kMaxOnNode = 64;
 constexpr std::size_t kMaxPools = 64;
 // The CRD schema's maximum of replicas in a role.
 constexpr int kMaxWorkers = 10'000;
-constexpr double kMicro = 1e6;
-constexpr double kMilli = 1e3;
 // Seconds; a longer step shows an error in the figures.
 constexpr double kLongestStep = 1e9;
 

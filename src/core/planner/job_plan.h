@@ -18,6 +18,9 @@
 
 namespace trainyard::core {
 
+inline constexpr double kMicro = 1e6;  // millionths of one
+inline constexpr double kMilli = 1e3;  // thousandths of one
+
 // The capacity that a plan may use.
 struct PlanningCapacity {
   struct Each {

@@ -13,11 +13,10 @@ namespace {
 using model::ModelProfile;
 
 constexpr double kNano = 1e-9;
-constexpr double kMilli = 1e-3;
 
 double speedInProfile(const ModelProfile& profile, const std::string& type) {
   for (const model::TypeSpeed& each : profile.speeds) {
-    if (each.type == type) return static_cast<double>(each.milliSamplesPerSecond) * kMilli;
+    if (each.type == type) return static_cast<double>(each.milliSamplesPerSecond) / kMilli;
   }
   return 0;
 }

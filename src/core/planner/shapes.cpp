@@ -32,7 +32,7 @@ constexpr std::int64_t kMaxWork = 3'000'000;
 constexpr std::int64_t kWorkOfAShape = 16;
 // Later shapes stay in the order of their speed.
 constexpr std::ptrdiff_t kMaxRanked = 64;
-constexpr double kMinNoise = 0.01;
+constexpr double kMinRelativeNoise = 0.01;
 constexpr double kMaxNoise = 0.03;
 
 // Returns `least` to `most`: all up to `every`, then in steps of n / `part`; `most` always.
@@ -205,7 +205,7 @@ class Generator {
 }  // namespace
 
 double rankingNoise(const Coefficients& coefficients) {
-  return std::clamp(coefficients.relativeNoise, kMinNoise, kMaxNoise);
+  return std::clamp(coefficients.relativeNoise, kMinRelativeNoise, kMaxNoise);
 }
 
 std::vector<PlannedShape> rankShapes(const std::vector<NodePool>& pools, const TrainingModel& model,

@@ -17,8 +17,6 @@ namespace {
 
 using model::Job;
 
-constexpr double kMicro = 1e6;
-constexpr double kMilli = 1e3;
 constexpr double kCoreMillis = 1000;
 constexpr int kMaxMembers = 10'000;
 

@@ -22,9 +22,9 @@ using std::chrono::seconds;
 
 seconds wholeSeconds(base::WallTime::duration time) { return std::chrono::duration_cast<seconds>(time); }
 
-class Search {
+class MoveSearch {
  public:
-  Search(const MoveQuestion& question, const Preemptor& preemptor, std::size_t widest)
+  MoveSearch(const MoveQuestion& question, const Preemptor& preemptor, std::size_t widest)
       : in_(question), preemptor_(preemptor), widest_(widest) {}
 
   std::optional<Claim> run(const std::vector<const Candidate*>& preemptibleNow) {
@@ -243,7 +243,7 @@ class Search {
 
 std::optional<Claim> chooseMoves(const MoveQuestion& question, const Preemptor& preemptor, std::size_t widest,
                                  const std::vector<const Candidate*>& preemptibleNow) {
-  return Search(question, preemptor, widest).run(preemptibleNow);
+  return MoveSearch(question, preemptor, widest).run(preemptibleNow);
 }
 
 }  // namespace trainyard::core

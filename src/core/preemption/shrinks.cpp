@@ -6,9 +6,9 @@
 namespace trainyard::core {
 namespace {
 
-class Search {
+class ShrinkChooser {
  public:
-  explicit Search(const ShrinkQuestion& question) : in_(question) {}
+  explicit ShrinkChooser(const ShrinkQuestion& question) : in_(question) {}
 
   std::optional<ShrinkChoice> run() {
     const std::size_t count = in_.candidates.size();
@@ -64,6 +64,8 @@ class Search {
 
 }  // namespace
 
-std::optional<ShrinkChoice> chooseShrinks(const ShrinkQuestion& question) { return Search(question).run(); }
+std::optional<ShrinkChoice> chooseShrinks(const ShrinkQuestion& question) {
+  return ShrinkChooser(question).run();
+}
 
 }  // namespace trainyard::core

@@ -61,9 +61,9 @@ struct VictimSet {
   }
 };
 
-class Search {
+class VictimSearch {
  public:
-  explicit Search(const VictimQuestion& question)
+  explicit VictimSearch(const VictimQuestion& question)
       : in_(question), candidates_(question.candidates), together_(question.together) {}
 
   std::optional<VictimChoice> run() {
@@ -266,7 +266,7 @@ class Search {
 
 std::optional<VictimChoice> chooseVictims(const VictimQuestion& question) {
   if (question.candidates.empty()) return std::nullopt;
-  return Search(question).run();
+  return VictimSearch(question).run();
 }
 
 }  // namespace trainyard::core

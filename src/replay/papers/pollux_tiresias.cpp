@@ -14,7 +14,7 @@ constexpr double kStep = 60;       // s
 constexpr double kPause = 30;      // s
 constexpr double kLimit = 57'600;  // GPU seconds
 
-struct Live {
+struct LiveJob {
   std::size_t epoch = 0;
   double progress = 0;
   double attained = 0;  // GPU seconds
@@ -23,10 +23,10 @@ struct Live {
   std::vector<std::size_t> nodes = {};  // one entry for each GPU, in the order they were taken
 };
 
-class Engine {
+class TiresiasEngine {
  public:
-  Engine(const PolluxTrace& trace, const std::vector<ReplayNode>& cluster,
-         const std::function<void(std::size_t, std::size_t)>& progress)
+  TiresiasEngine(const PolluxTrace& trace, const std::vector<ReplayNode>& cluster,
+                 const std::function<void(std::size_t, std::size_t)>& progress)
       : trace_(trace),
         progress_(progress),
         live_(trace.jobs.size()),
@@ -59,7 +59,7 @@ class Engine {
 
   // Trains for one step, epoch by epoch; the time to the end of an epoch is a whole second, half to even.
   void train(std::size_t job) {
-    Live& live = live_[job];
+    LiveJob& live = live_[job];
     const PolluxApplication& application = *trace_.jobs[job].application;
     PolluxPlacement placement;
     for (std::size_t i = 0; i < live.nodes.size(); ++i) {
@@ -148,7 +148,7 @@ class Engine {
   }
 
   void start(std::size_t job) {
-    Live& live = live_[job];
+    LiveJob& live = live_[job];
     int wanted = facts(job).gpus;
     while (wanted > 0) {
       const auto most = std::max_element(free_.begin(), free_.end());
@@ -169,7 +169,7 @@ class Engine {
 
   const PolluxTrace& trace_;
   const std::function<void(std::size_t, std::size_t)>& progress_;
-  std::vector<Live> live_;
+  std::vector<LiveJob> live_;
   ReplayMeter meter_;
   std::vector<int> free_;  // GPUs of each node
   std::array<std::deque<std::size_t>, 2> queues_;
@@ -182,7 +182,7 @@ class Engine {
 
 ReplayResult runPolluxTiresias(const PolluxTrace& trace, const std::vector<ReplayNode>& cluster,
                                const std::function<void(std::size_t, std::size_t)>& progress) {
-  return Engine(trace, cluster, progress).run();
+  return TiresiasEngine(trace, cluster, progress).run();
 }
 
 }  // namespace trainyard::replay

@@ -10,6 +10,7 @@
 
 #include "model/names.h"
 #include "replay/traces/csv.h"
+#include "replay/traces/trace_units.h"
 
 namespace trainyard::replay {
 namespace {
@@ -19,22 +20,20 @@ using base::fail;
 using base::Result;
 
 constexpr int kMaxContainers = 100'000;
-constexpr int kMaxGpus = 1'000;
+constexpr int kMaxServerGpus = 1'000;
 constexpr double kMaxCpus = 10'000;
 constexpr double kMaxGib = 100'000;
-constexpr double kLongest = 1e10;  // s
-constexpr double kMilli = 1'000;
+constexpr double kLongestSeconds = 1e10;  // s
+constexpr double kMillicores = 1'000;
 constexpr double kGib = 1024.0 * 1024 * 1024;
 // The cost of an application's start and of every resize: its state is saved, its containers are ended and
 // started, and the state is read. It is the pause that Pollux (OSDI 2021) measured.
 constexpr ReplayTime kPause = std::chrono::seconds(30);
 
-ReplayTime fromSeconds(double seconds) { return ReplayTime(std::llround(seconds * 1e6)); }
-
 // Reads the fields of a row by name; the first error is kept.
-class Row {
+class DormRow {
  public:
-  Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
+  DormRow(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
 
   double number(const char* name, double minimum, double most) {
     return take(name, [&](const auto& column) { return table_.number(row_, column, minimum, most); });
@@ -75,12 +74,12 @@ class Row {
 };
 
 Result<DormApplication> readApplication(const CsvTable& table, std::size_t index, const StaticSizes& sizes) {
-  Row row(table, index);
+  DormRow row(table, index);
   DormApplication read;
   read.name = row.text("application");
-  read.container.cpu.value = std::llround(row.number("cpu", 0, kMaxCpus) * kMilli);
+  read.container.cpu.value = std::llround(row.number("cpu", 0, kMaxCpus) * kMillicores);
   read.container.memory.value = std::llround(row.number("memory_gib", 0, kMaxGib) * kGib);
-  read.container.setExtended(model::names::kGpuResource, row.whole("gpus", 0, kMaxGpus));
+  read.container.setExtended(model::names::kGpuResource, row.whole("gpus", 0, kMaxServerGpus));
   read.minimum = row.whole("least", 1, kMaxContainers);
   read.most = row.whole("most", 1, kMaxContainers);
   read.desired = row.whole("wished", 1, kMaxContainers);
@@ -159,11 +158,11 @@ Result<DormTrace> readDormJobs(const std::string& file, const StaticSizes& sizes
   result.trace.queues = {"all"};
   ReplayTime last{0};
   for (std::size_t i = 0; i < table->rows(); ++i) {
-    Row row(*table, i);
+    DormRow row(*table, i);
     TraceJob facts{.name = row.text("name"),
-                   .submitted = fromSeconds(row.number("submit_time", 0, kLongest))};
+                   .submitted = fromSeconds(row.number("submit_time", 0, kLongestSeconds))};
     const std::string application = row.text("application");
-    const double work = row.number("work", 0, kLongest);
+    const double work = row.number("work", 0, kLongestSeconds);
     if (row.error()) return fail(*row.error());
     const auto kind = std::find_if(result.applications.begin(), result.applications.end(),
                                    [&](const DormApplication& each) { return each.name == application; });

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "replay/traces/csv.h"
+#include "replay/traces/trace_units.h"
 
 namespace trainyard::replay {
 namespace {
@@ -18,7 +19,6 @@ using base::Result;
 
 // Iterations take longer by this factor than measured alone.
 constexpr double kSlowdown = 1.015;
-constexpr int kMaxGpus = 1'000'000;
 constexpr double kLongestMs = 1e13;
 constexpr double kMaxIterations = 1e15;
 constexpr double kLongestWork = 1e10;  // s
@@ -36,8 +36,6 @@ double overheadOf(std::string_view model, int gpus) {
   while (column + 1 < row->second.size() && (1 << column) < gpus) ++column;
   return row->second[column];
 }
-
-ReplayTime fromSeconds(double seconds) { return ReplayTime(std::llround(seconds * 1e6)); }
 
 enum Field { kId, kGpus, kSubmit, kIterations, kIterationTime, kModel, kFields };
 using Columns = std::array<CsvTable::Column, kFields>;

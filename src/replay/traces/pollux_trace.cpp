@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "replay/traces/csv.h"
+#include "replay/traces/trace_units.h"
 
 namespace trainyard::replay {
 namespace {
@@ -21,12 +22,11 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-constexpr double kMax = 1e30;
-constexpr int kMaxGpus = 1'000'000;
+constexpr double kLargest = 1e30;
 // Clusters larger than measured behave as the largest measured one.
-constexpr int kMaxNodes = 16;
+constexpr int kMaxMeasuredNodes = 16;
 // The artifact's pause for every change of an allocation.
-constexpr ReplayTime kPause = std::chrono::seconds(30);
+constexpr ReplayTime kResizePause = std::chrono::seconds(30);
 
 struct Facts {
   std::string_view name;
@@ -70,9 +70,9 @@ std::tuple<const T*, const T*, double> around(const std::map<int, T>& map, int k
 }
 
 // Reads numbers of a row; the first one that is invalid is the error.
-class Row {
+class PolluxRow {
  public:
-  Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
+  PolluxRow(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
   double number(const char* column, double least, double most) {
     return get<double>(column,
                        [&](const CsvTable::Column& at) { return table_.number(row_, at, least, most); });
@@ -148,7 +148,7 @@ Result<void> PolluxApplication::readPlacements(const std::string& file, std::str
   if (!table) return fail(table.error());
   std::map<std::pair<int, int>, std::map<int, std::vector<StepTime>>> shapes;  // then by batch size
   for (std::size_t i = 0; i < table->rows(); ++i) {
-    Row row(*table, i);
+    PolluxRow row(*table, i);
     PolluxPlacement placement;
     int gpus = 0;
     for (const char digit : row.text("placement")) {
@@ -157,7 +157,7 @@ Result<void> PolluxApplication::readPlacements(const std::string& file, std::str
       gpus += digit - '0';
     }
     const int local = row.whole("local_bsz", 1, kMaxGpus);
-    const StepTime time{row.number("step_time", 0, kMax), row.number("sync_time", 0, kMax)};
+    const StepTime time{row.number("step_time", 0, kLargest), row.number("sync_time", 0, kLargest)};
     if (time.sync > time.step) row.refuse("sync_time", "longer than the whole step");
     if (row.error()) return fail(*row.error());
     placements_[rotated(placement)].push_back({static_cast<double>(local), time});
@@ -185,11 +185,11 @@ Result<void> PolluxApplication::readScalability(const std::string& file, std::st
   const auto table = CsvTable::parse(file, std::move(text));
   if (!table) return fail(table.error());
   for (std::size_t i = 0; i < table->rows(); ++i) {
-    Row row(*table, i);
+    PolluxRow row(*table, i);
     const int nodes = row.whole("num_nodes", 1, kMaxGpus);
     const int gpus = row.whole("num_replicas", 1, kMaxGpus);
     const int local = row.whole("local_bsz", 1, kMaxGpus);
-    const StepTime time{row.number("step_time", 0, kMax), row.number("sync_time", 0, kMax)};
+    const StepTime time{row.number("step_time", 0, kLargest), row.number("sync_time", 0, kLargest)};
     if (row.error()) return fail(*row.error());
     Curve& curve = shapes_[nodes][gpus];
     const Point point{static_cast<double>(local), time};
@@ -207,12 +207,12 @@ Result<void> PolluxApplication::readValidation(int batch, std::size_t epochs, co
   if (table->rows() < epochs)
     return fail(ErrorCode::kInvalid,
                 fmt::format("{}: {} epochs, {} are needed", file, table->rows(), epochs));
-  boundaries_.resize(epochs, kMax);
+  boundaries_.resize(epochs, kLargest);
   double last = 0;
   for (std::size_t i = 0; i < epochs; ++i) {
-    Row row(*table, i);
-    const double progress = row.number("progress", 0, kMax);
-    const Statistics statistics{row.number("grad_sqr", 0, kMax), row.number("grad_var", 0, kMax)};
+    PolluxRow row(*table, i);
+    const double progress = row.number("progress", 0, kLargest);
+    const Statistics statistics{row.number("grad_sqr", 0, kLargest), row.number("grad_var", 0, kLargest)};
     if (progress <= last) row.refuse("progress", "not more than an epoch before");
     if (statistics.square + statistics.variance <= 0) row.refuse("grad_sqr", "no gradient at all");
     if (row.error()) return fail(*row.error());
@@ -234,7 +234,7 @@ StepTime PolluxApplication::at(const Curve& curve, double localBatch) {
 }
 
 StepTime PolluxApplication::atShape(int nodes, int gpus, double localBatch) const {
-  const auto [fewer, more, part] = around(shapes_, std::min(nodes, kMaxNodes));
+  const auto [fewer, more, part] = around(shapes_, std::min(nodes, kMaxMeasuredNodes));
   const auto atNodes = [&](const std::map<int, Curve>& byGpus) {
     const auto [below, above, within] = around(byGpus, gpus);
     return between(at(*below, localBatch), at(*above, localBatch), within);
@@ -308,7 +308,7 @@ Result<PolluxTrace> readPolluxJobs(const std::string& file, int gpusPerNode,
   };
   std::vector<Read> all;
   for (std::size_t i = 0; i < table->rows(); ++i) {
-    Row row(*table, i);
+    PolluxRow row(*table, i);
     Read read;
     read.facts.name = row.text("name");
     read.facts.submitted = ReplayTime(std::llround(row.number("time", 0, 1e10) * 1e6));
@@ -330,7 +330,8 @@ Result<PolluxTrace> readPolluxJobs(const std::string& file, int gpusPerNode,
       return fail(
           table->error(i, *table->column("application"), fmt::format("takes {} s by its tables", seconds)));
     }
-    read.work = {.duration = ReplayTime(std::llround(seconds * 1e6)), .startup = kPause, .resume = kPause};
+    read.work = {
+        .duration = ReplayTime(std::llround(seconds * 1e6)), .startup = kResizePause, .resume = kResizePause};
     all.push_back(std::move(read));
   }
   std::stable_sort(all.begin(), all.end(),

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "replay/traces/csv.h"
+#include "replay/traces/trace_units.h"
 
 namespace trainyard::replay {
 namespace {
@@ -20,15 +21,12 @@ using base::Result;
 
 constexpr int kMaxNodes = 100'000;
 constexpr int kMaxGpusOfNode = 1'000;
-constexpr int kMaxGpus = 1'000'000;
 // A bound of 300 years.
 constexpr double kLongest = 1e10;
 constexpr double kLongestAll = 3e12;
 // The cost of a resume for a preempted job of Philly and ITP: the pause that Pollux (OSDI 2021) measured.
 // Their durations include the first start-up.
 constexpr ReplayTime kResume = std::chrono::seconds(30);
-
-ReplayTime fromSeconds(double seconds) { return ReplayTime(std::llround(seconds * 1e6)); }
 
 ReplayNode numberedNode(std::size_t at, int gpus) { return {fmt::format("node-{:05}", at), gpus}; }
 
