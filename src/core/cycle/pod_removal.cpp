@@ -12,6 +12,8 @@ namespace trainyard::core {
 
 void PodRemoval::drainDeleted(const JobPtr& job) {
   if (in_.podsOf(*job).empty() && !job->hasReleaseFinalizer) return clearDeleted(job);
+  // As of a gang that has ended, its pods count as leaving.
+  if (job->status.gang.placed && !job->finished()) in_.endHoldings(job);
   JobDecision& decision = decisions_.add(job);
   removePods(in_.podsOf(*job), decision);
   if (in_.podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});

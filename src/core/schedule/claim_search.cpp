@@ -19,6 +19,12 @@ ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& p
   if (answer.claim && answer.claim->yields.empty() && canWait(preemptor, widest, *answer.claim, isGuaranteed))
     return {.startsSoon = true};
   if (!isGuaranteed) return answer;
+  if (answer.waitsForTerminating) {
+    const auto withLeaving = beyondLimitWithLeaving(in_.tree, preemptor.queue, preemptor.demand);
+    if (withLeaving) {
+      if (auto sooner = searchBeforeLeaving(preemptor, widest, *withLeaving)) return {std::move(sooner)};
+    }
+  }
   // Starts under way are given up before anything else.
   if (answer.claim && !answer.claim->yields.empty()) return answer;
   if (terminating().members().empty()) return answer;
@@ -111,16 +117,16 @@ std::optional<Claim> ClaimSearch::searchBeforeLeaving(const Preemptor& preemptor
   in_.tree.markLeaving(at, leaving);
   if (!answer.claim || !answer.claim->yields.empty()) return std::move(answer.claim);
   const base::WallTime goneBy = victimsGoneBy(*answer.claim);
-  std::int64_t left = withLeaving.has;
+  std::int64_t gone = 0;
   for (const TerminatingMember& each : terminating().members()) {
     if (each.goneBy > goneBy) break;
     if (each.job == nullptr) continue;
     const PendingRelease release = releaseOf(each);
     const auto& path = in_.tree.node(release.queue).path;
-    if (std::find(path.begin(), path.end(), at) != path.end()) left -= release.amounts[dimension];
+    if (std::find(path.begin(), path.end(), at) != path.end()) gone += release.amounts[dimension];
   }
-  if (base::saturatingAdd(left, preemptor.demand[dimension]) > withLeaving.bound)
-    return std::move(answer.claim);
+  const std::int64_t left = base::saturatingAdd(withLeaving.has - gone, preemptor.demand[dimension]);
+  if (left > withLeaving.bound && gone < withLeaving.leaving) return std::move(answer.claim);
   in_.preemption.withdraw(*answer.claim);
   return std::nullopt;
 }
