@@ -17,11 +17,11 @@ namespace trainyard::cli {
 namespace {
 
 constexpr int kUnderBound = 1;
-constexpr int kUnusable = 2;
+constexpr int kUnusableInput = 2;
 // The JSON reader accepts at most this many bytes.
 constexpr std::size_t kMaxBytes = 16 << 20;
 
-struct Flags {
+struct ClassifyFlags {
   std::vector<std::string> files;
   std::string policyFile;
   std::string output = "table";
@@ -39,7 +39,7 @@ base::Result<core::FailureClassifier> classifierFor(const std::string& policyFil
   return core::FailureClassifier::make(policy->failureRules);
 }
 
-base::Result<std::vector<ClassifiedCase>> classifyFiles(const Flags& flags) {
+base::Result<std::vector<ClassifiedCase>> classifyFiles(const ClassifyFlags& flags) {
   const auto classifier = classifierFor(flags.policyFile);
   if (!classifier) return base::fail(classifier.error());
   std::vector<ClassifiedCase> classified;
@@ -63,14 +63,14 @@ int check(const std::vector<ClassifiedCase>& cases, double bound) {
   return score.macroF1 < least || score.roots < least ? kUnderBound : 0;
 }
 
-int runClassifyCommand(const Flags& flags) {
+int runClassifyCommand(const ClassifyFlags& flags) {
   if (flags.phillyTable) {
     fmt::print("{}", phillyTable());
     return 0;
   }
   const auto complain = [](std::string_view what) {
     fmt::print(stderr, "trainyard classify: {}\n", plainText(what, true));
-    return kUnusable;
+    return kUnusableInput;
   };
   if (flags.files.empty()) return complain("no file of cases is named");
   const auto cases = classifyFiles(flags);
@@ -85,7 +85,7 @@ int runClassifyCommand(const Flags& flags) {
 void addClassifyCommand(CLI::App& app, const std::function<void(std::function<int()>)>& run) {
   CLI::App* command = app.add_subcommand(
       "classify", "why gangs failed: pod statuses and ends of logs in, class, root member and action out");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ClassifyFlags>();
   command->add_option("CASE", flags->files, "files with one case or a list of them (docs/failures.md)");
   command->add_option("--policy-file", flags->policyFile,
                       "the cluster's policy, for its failures.rules; else the built-in rules alone");

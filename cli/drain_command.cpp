@@ -23,11 +23,11 @@ namespace {
 
 constexpr int kEmpty = 0;
 constexpr int kSomeStay = 1;
-constexpr int kFailed = 2;
+constexpr int kDrainFailed = 2;
 // A user watches the output, and pods need seconds to end.
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kDrainCheck{1};
 
-struct Flags {
+struct DrainFlags {
   ConnectFlags connect;
   std::string node;
   bool force = false;
@@ -54,7 +54,7 @@ base::Result<void> evict(ClusterClient& client, const model::ObjectKey& pod) {
   return base::fail(done.error().code, fmt::format("evicting {}: {}", pod, done.error().message));
 }
 
-base::Result<std::vector<DrainedGang>> look(ClusterClient& client, const Flags& flags) {
+base::Result<std::vector<DrainedGang>> gangsLeft(ClusterClient& client, const DrainFlags& flags) {
   const auto snapshot = client.snapshot();
   if (!snapshot) return base::fail(snapshot.error());
   const model::NodeName node(flags.node);
@@ -96,15 +96,15 @@ bool noneLeaves(const std::vector<DrainedGang>& gangs) {
 }
 
 // Evicts until the node has no gangs that have to leave, including those placed just before the cordon.
-base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const Flags& flags,
+base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const DrainFlags& flags,
                                              std::vector<DrainedGang> gangs) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(flags.timeoutSeconds);
   std::set<model::ObjectKey> asked;
   for (;;) {
     const auto refusal = requestDrain(client, gangs, asked);
     if (!refusal) return base::fail(refusal.error());
-    std::this_thread::sleep_for(kLook);
-    auto left = look(client, flags);
+    std::this_thread::sleep_for(kDrainCheck);
+    auto left = gangsLeft(client, flags);
     if (left && noneLeaves(*left)) return left;
     if (!left && !mayPass(left.error().code)) return left;
     if (std::chrono::steady_clock::now() >= end) {
@@ -120,18 +120,18 @@ base::Result<std::vector<DrainedGang>> empty(ClusterClient& client, const Flags&
   }
 }
 
-base::Result<int> drain(const Flags& flags) {
+base::Result<int> drain(const DrainFlags& flags) {
   auto client = ClusterClient::connect(flags.connect);
   if (!client) return base::fail(client.error());
-  auto gangs = look(**client, flags);
+  auto gangs = gangsLeft(**client, flags);
   if (!gangs) return base::fail(gangs.error());
   const auto outcome = [&](const auto& left) {
     return (flags.dryRun ? noneStays(left) : left.empty()) ? kEmpty : kSomeStay;
   };
   if (!flags.dryRun) {
     if (const auto done = cordon(**client, flags.node); !done) return base::fail(done.error());
-    // Includes gangs that were placed between the first look and the cordon.
-    gangs = look(**client, flags);
+    // Includes gangs that were placed between the first gangsLeft and the cordon.
+    gangs = gangsLeft(**client, flags);
     if (!gangs) return base::fail(gangs.error());
   }
   const bool table = flags.output == "table";
@@ -155,7 +155,7 @@ base::Result<int> drain(const Flags& flags) {
 
 void addDrainCommand(CLI::App& app, const std::string& program,
                      const std::function<void(std::function<int()>)>& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DrainFlags>();
   CLI::App* command =
       app.add_subcommand("drain", "cordon a node and move its gangs away; report the gangs that stay");
   command->add_option("NODE", flags->node, "the node")->required();
@@ -171,7 +171,7 @@ void addDrainCommand(CLI::App& app, const std::string& program,
       const auto status = drain(*flags);
       if (status) return *status;
       fmt::print(stderr, "{} drain: {}\n", program, plainText(status.error().message, true));
-      return kFailed;
+      return kDrainFailed;
     });
   });
 }

@@ -15,7 +15,7 @@ namespace trainyard::cli {
 namespace {
 
 // Other changes, such as a next attempt or a larger gang, take seconds.
-constexpr std::chrono::seconds kLook{2};
+constexpr std::chrono::seconds kEndedCheck{2};
 constexpr std::size_t kMaxStreams = 256;
 
 // The container is about to start, or the kubelet is unreachable: retry later.
@@ -33,7 +33,7 @@ base::Result<void> LogFollower::run() {
   bool over = false;
   for (auto next = std::chrono::steady_clock::now();;) {
     if (const auto now = std::chrono::steady_clock::now(); now >= next) {
-      next = now + kLook;
+      next = now + kEndedCheck;
       const auto ended = look();
       over = ended.value_or(false);
       if (!ended) {
@@ -103,7 +103,7 @@ void LogFollower::push(Event event) {
 
 std::deque<LogFollower::Event> LogFollower::await() {
   std::unique_lock lock(mutex_);
-  more_.wait_for(lock, kLook, [this] { return !events_.empty(); });
+  more_.wait_for(lock, kEndedCheck, [this] { return !events_.empty(); });
   return std::exchange(events_, {});
 }
 

@@ -16,7 +16,7 @@
 namespace trainyard::cli {
 namespace {
 
-struct Flags {
+struct LogsFlags {
   ConnectFlags connect;
   std::string ns;
   std::string job;
@@ -27,7 +27,7 @@ struct Flags {
 };
 
 base::Result<std::string> readLog(ClusterClient& client, const model::ObjectKey& key, const LogSource& source,
-                                  const Flags& flags, const std::string& program) {
+                                  const LogsFlags& flags, const std::string& program) {
   kube::Query query;
   if (flags.tail >= 0) query.emplace_back("tailLines", fmt::to_string(flags.tail));
   if (!flags.container.empty()) query.emplace_back("container", flags.container);
@@ -39,7 +39,7 @@ base::Result<std::string> readLog(ClusterClient& client, const model::ObjectKey&
   return text;
 }
 
-int follow(ClusterClient& client, const model::ObjectKey& key, const Flags& flags,
+int follow(ClusterClient& client, const model::ObjectKey& key, const LogsFlags& flags,
            const std::string& program) {
   LogFollower follower(
       client, {.job = key, .choice = flags.choice, .container = flags.container, .tail = flags.tail},
@@ -53,7 +53,7 @@ int follow(ClusterClient& client, const model::ObjectKey& key, const Flags& flag
 }
 
 int print(ClusterClient& client, const model::ObjectKey& key, const std::vector<LogSource>& sources,
-          const Flags& flags, const std::string& program) {
+          const LogsFlags& flags, const std::string& program) {
   int code = 0;
   for (const LogSource& source : sources) {
     auto text = readLog(client, key, source, flags, program);
@@ -63,7 +63,7 @@ int print(ClusterClient& client, const model::ObjectKey& key, const std::vector<
   return code;
 }
 
-int logs(const Flags& flags, const std::string& program) {
+int logs(const LogsFlags& flags, const std::string& program) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return printResult(program, base::fail(client.error()));
   const auto key = parseJobName(flags.job, flags.ns, (*client)->ns());
@@ -87,7 +87,7 @@ int logs(const Flags& flags, const std::string& program) {
 }  // namespace
 
 void addLogsCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LogsFlags>();
   CLI::App* command =
       app.add_subcommand("logs", "the log of one member of a job (default: rank 0), or of all");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();

@@ -8,14 +8,14 @@
 namespace trainyard::cli {
 namespace {
 
-struct Flags {
+struct NodesFlags {
   ConnectFlags connect;
   bool all = false;
   bool watch = false;
   std::string output = "table";
 };
 
-base::Result<std::string> look(ClusterClient& client, const Flags& flags) {
+base::Result<std::string> nodesText(ClusterClient& client, const NodesFlags& flags) {
   const auto snapshot = client.snapshot();
   if (!snapshot) return base::fail(snapshot.error());
   return flags.output == "table" ? nodesTable(*snapshot, flags.all) : nodesJson(*snapshot, flags.all);
@@ -24,7 +24,7 @@ base::Result<std::string> look(ClusterClient& client, const Flags& flags) {
 }  // namespace
 
 void addNodesCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<NodesFlags>();
   CLI::App* command =
       app.add_subcommand("nodes", "nodes with GPUs: type, used, free, by which gangs, and which are avoided");
   command->add_flag("--all", flags->all, "also nodes without GPUs");
@@ -37,7 +37,7 @@ void addNodesCommand(CLI::App& app, const std::string& program, const Runner& ru
       const auto client = ClusterClient::connect(flags->connect);
       if (!client) return printResult(program, base::fail(client.error()));
       return printWhile({flags->watch, flags->output == "table"}, program,
-                        [&] { return shownAs(flags->output, "node", look(**client, *flags)); });
+                        [&] { return shownAs(flags->output, "node", nodesText(**client, *flags)); });
     });
   });
 }

@@ -28,7 +28,7 @@ constexpr int kPlanned = 0;
 constexpr int kFailed = 2;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 
-struct Flags {
+struct PlanFlags {
   ConnectFlags connect;
   PlanOptions options;
   std::string file;
@@ -42,7 +42,7 @@ struct Flags {
   [[nodiscard]] bool live() const { return nodes.empty() && cluster.empty(); }
 };
 
-Result<model::Snapshot> describedCluster(const Flags& flags) {
+Result<model::Snapshot> describedCluster(const PlanFlags& flags) {
   std::vector<std::shared_ptr<const model::Node>> all;
   const auto add = [&](std::vector<model::Node> nodes) {
     for (model::Node& each : nodes) all.push_back(std::make_shared<const model::Node>(std::move(each)));
@@ -106,7 +106,8 @@ Result<std::string> applyToCluster(ClusterClient& client, const model::ObjectKey
   }
 }
 
-Result<std::string> applyToFile(const Flags& flags, const Manifest& manifest, const model::ShapePlan& plan) {
+Result<std::string> applyToFile(const PlanFlags& flags, const Manifest& manifest,
+                                const model::ShapePlan& plan) {
   if (flags.file == "-")
     return base::fail(ErrorCode::kInvalid, "--apply: needs a file to write to, not standard input");
   const auto text = base::readFile(flags.file);
@@ -120,7 +121,7 @@ Result<std::string> applyToFile(const Flags& flags, const Manifest& manifest, co
   return fmt::format("{} has the planned numbers now.\n", flags.file);
 }
 
-Result<std::string> run(const Flags& flags) {
+Result<std::string> run(const PlanFlags& flags) {
   const auto manifests = readManifests({flags.file});
   if (!manifests) return base::fail(manifests.error());
   std::unique_ptr<ClusterClient> client;
@@ -147,7 +148,7 @@ Result<std::string> run(const Flags& flags) {
   return flags.output == "json" ? text : text + *applied;
 }
 
-int runPlanCommand(const Flags& flags, const std::string& program) {
+int runPlanCommand(const PlanFlags& flags, const std::string& program) {
   const auto text = run(flags);
   if (!text) {
     fmt::print(stderr, "{} plan: {}\n", program, plainText(text.error().message, true));
@@ -163,7 +164,7 @@ void addPlanCommand(CLI::App& app, const std::string& program,
                     const std::function<void(std::function<int()>)>& run) {
   CLI::App* command = app.add_subcommand(
       "plan", "with how many workers and parameter servers, on how many nodes, a job would train fastest");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PlanFlags>();
   command->add_option("-f,--filename", flags->file, "file with the TrainingJob; - is standard input")
       ->required();
   command->add_option("--profile", flags->options.profile,

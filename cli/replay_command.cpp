@@ -28,7 +28,7 @@ using replay::ReplaySemantics;
 
 constexpr std::size_t kBarWidth = 40;
 
-struct Flags {
+struct ReplayFlags {
   replay::ReplayOptions options;
   std::string format;
   std::string policy;
@@ -83,7 +83,7 @@ class ProgressBar {
 };
 
 // Reads the options that need files or parsing.
-base::Result<void> complete(Flags& flags) {
+base::Result<void> complete(ReplayFlags& flags) {
   if (!flags.policyFile.empty()) {
     auto text = base::readFile(flags.policyFile);
     if (!text) return base::fail(text.error());
@@ -106,7 +106,7 @@ base::Result<void> complete(Flags& flags) {
   return {};
 }
 
-int runReplayCommand(Flags& flags) {
+int runReplayCommand(ReplayFlags& flags) {
   const auto complain = [](const base::Error& error) {
     std::cerr << "trainyard replay: " << error.message << "\n";
     return 1;
@@ -132,7 +132,7 @@ int runReplayCommand(Flags& flags) {
   return 0;
 }
 
-void addOptions(CLI::App& command, Flags& flags) {
+void addOptions(CLI::App& command, ReplayFlags& flags) {
   replay::ReplayOptions& options = flags.options;
   const auto oneOf = [](const auto& names) { return CLI::IsMember(names); };
   command
@@ -214,7 +214,7 @@ void addOptions(CLI::App& command, Flags& flags) {
 void addReplayCommand(CLI::App& app, const std::function<void(std::function<int()>)>& run) {
   CLI::App* command = app.add_subcommand(
       "replay", "Runs a public trace under virtual time: how long jobs take with a policy (docs/replay.md)");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ReplayFlags>();
   addOptions(*command, *flags);
   command->callback([flags, run] {
     flags->options.format = kFormats.at(flags->format);

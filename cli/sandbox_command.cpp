@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kExamples = "examples";
 constexpr const char* kScript = "story.yaml";  // beside the first file
 
-struct Flags {
+struct SandboxFlags {
   sim::SandboxOptions options;
   std::vector<std::string> files;
 };
@@ -47,7 +47,7 @@ base::Result<std::vector<std::string>> filesToRun(const std::vector<std::string>
   return found;
 }
 
-int runSandboxCommand(Flags flags) {
+int runSandboxCommand(SandboxFlags flags) {
   const auto complain = [](const base::Error& error) {
     std::cerr << "trainyard sandbox: " << error.message << "\n";
     return 1;
@@ -78,7 +78,7 @@ int runSandboxCommand(Flags flags) {
 void addSandboxCommand(CLI::App& app, const std::function<void(std::function<int()>)>& run) {
   CLI::App* command = app.add_subcommand(
       "sandbox", "Runs jobs on a simulated cluster in this process: the real operator, no cluster, no root");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SandboxFlags>();
   command->add_option("--nodes", flags->options.nodes, "Nodes, four to a rack")
       ->capture_default_str()
       ->check(CLI::Range(1, 10'000));

@@ -21,7 +21,7 @@ constexpr int kStarts = 0;
 constexpr int kWaits = 1;
 constexpr int kUnusable = 2;
 
-struct Flags {
+struct SimulateFlags {
   ConnectFlags connect;
   ConsoleFlags console;
   SimulateOptions options;
@@ -29,7 +29,7 @@ struct Flags {
   std::string output = "table";
 };
 
-base::Result<Simulation> simulateFiles(const Flags& flags) {
+base::Result<Simulation> simulateFiles(const SimulateFlags& flags) {
   const auto manifests = readManifests(flags.files);
   if (!manifests) return base::fail(manifests.error());
   const auto client = ClusterClient::connect(flags.connect);
@@ -54,7 +54,7 @@ int exitCode(const Simulation& simulation) {
   return code;
 }
 
-int runSimulateCommand(const Flags& flags, const std::string& program) {
+int runSimulateCommand(const SimulateFlags& flags, const std::string& program) {
   const auto simulation = simulateFiles(flags);
   if (!simulation) {
     fmt::print(stderr, "{} simulate: {}\n", program, plainText(simulation.error().message, true));
@@ -73,7 +73,7 @@ void addSimulateCommand(CLI::App& app, const std::string& program,
   CLI::App* command = app.add_subcommand("simulate",
                                          "what would happen to jobs if they were created now: where and when "
                                          "they start, and which jobs they preempt");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SimulateFlags>();
   command->add_option("-f,--filename", flags->files, "file with TrainingJobs; - is standard input")
       ->required()
       ->take_all();

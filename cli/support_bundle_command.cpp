@@ -24,7 +24,7 @@ constexpr const char* kLogLines = "5000";
 constexpr std::size_t kMaxAgents = 20;
 constexpr const char* kOurPods = "app.kubernetes.io/part-of=trainyard";
 
-struct Flags {
+struct SupportBundleFlags {
   ConnectFlags connect;
   std::string ns;  // of jobs; empty: all
   std::string system = "trainyard-system";
@@ -117,7 +117,7 @@ class Bundle {
   std::optional<base::Error> firstError_;
 };
 
-base::Result<std::string> collect(const Flags& flags) {
+base::Result<std::string> collect(const SupportBundleFlags& flags) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return base::fail(client.error());
   const auto in = [&](const kube::ResourceType& type) {
@@ -155,7 +155,7 @@ base::Result<std::string> collect(const Flags& flags) {
 }  // namespace
 
 void addSupportBundleCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SupportBundleFlags>();
   CLI::App* command =
       app.add_subcommand("support-bundle", "collect diagnostics into a tar file (secrets removed)");
   command->add_option("-n,--namespace", flags->ns, "jobs of this namespace only");

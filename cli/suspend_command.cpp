@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 namespace {
 
-struct Flags {
+struct SuspendFlags {
   ConnectFlags connect;
   std::string ns;
   std::vector<std::string> jobs;
@@ -25,7 +25,7 @@ base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey
 }
 
 // Continues after a job that is refused, and reports each result. Returns 0 if all succeeded.
-int writeAll(const Flags& flags, const std::string& program, bool suspend) {
+int writeAll(const SuspendFlags& flags, const std::string& program, bool suspend) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return printResult(program, base::fail(client.error()));
   int code = 0;
@@ -37,7 +37,7 @@ int writeAll(const Flags& flags, const std::string& program, bool suspend) {
 }
 
 void addOne(CLI::App& app, const std::string& program, const Runner& run, bool suspend) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SuspendFlags>();
   CLI::App* command =
       suspend ? app.add_subcommand("suspend",
                                    "suspend jobs (spec.run.suspend): their pods are deleted, the jobs stay")

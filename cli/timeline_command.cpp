@@ -9,14 +9,14 @@
 namespace trainyard::cli {
 namespace {
 
-struct Flags {
+struct TimelineFlags {
   ConnectFlags connect;
   std::string ns;
   std::string job;
   std::string output = "table";
 };
 
-base::Result<std::string> timeline(const Flags& flags) {
+base::Result<std::string> timeline(const TimelineFlags& flags) {
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return base::fail(client.error());
   const auto key = parseJobName(flags.job, flags.ns, (*client)->ns());
@@ -36,7 +36,7 @@ base::Result<std::string> timeline(const Flags& flags) {
 }  // namespace
 
 void addTimelineCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TimelineFlags>();
   CLI::App* command = app.add_subcommand("timeline", "what happened to a job, in order");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
   addOutputFlag(command, flags->output);

@@ -8,7 +8,7 @@
 namespace trainyard::cli {
 namespace {
 
-struct Flags {
+struct TopFlags {
   ConnectFlags connect;
   int count = 20;
   bool watch = false;
@@ -18,7 +18,7 @@ struct Flags {
 }  // namespace
 
 void addTopCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<TopFlags>();
   CLI::App* command = app.add_subcommand("top", "queues and jobs by the GPUs that they hold");
   command->add_option("--count", flags->count, "at most this many jobs (20)")->check(CLI::Range(1, 100'000));
   command->add_flag("-w,--watch", flags->watch, "print again whenever it changes");

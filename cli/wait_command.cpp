@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kOtherwise = 1;
 constexpr int kTooLate = 3;
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kWaitCheck{1};
 
-struct Flags {
+struct WaitFlags {
   ConnectFlags connect;
   std::string ns;
   std::string job;
@@ -27,7 +27,7 @@ bool reached(const model::Job& job, const std::string& until) {
   return job.status.phase == until || job.conditionTrue(until);
 }
 
-int wait(const Flags& flags, const std::string& program) {
+int wait(const WaitFlags& flags, const std::string& program) {
   const auto fail = [&](const base::Error& error) { return printResult(program, base::fail(error)); };
   const auto client = ClusterClient::connect(flags.connect);
   if (!client) return fail(client.error());
@@ -56,14 +56,14 @@ int wait(const Flags& flags, const std::string& program) {
       fmt::print(stderr, "{}: {} is not {} after {} s\n", program, *key, flags.until, flags.timeoutSeconds);
       return kTooLate;
     }
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kWaitCheck);
   }
 }
 
 }  // namespace
 
 void addWaitCommand(CLI::App& app, const std::string& program, const Runner& run) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<WaitFlags>();
   CLI::App* command = app.add_subcommand("wait", "until a job has ended, or is in a phase or condition");
   command->add_option("JOB", flags->job, "NAME or NAMESPACE/NAME")->required();
   command->add_option("--for", flags->until, "the phase or condition (Finished)")
