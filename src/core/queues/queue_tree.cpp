@@ -72,9 +72,13 @@ void QueueTree::chargeLeaving(Index queue, const Amounts& amounts) {
 void QueueTree::endHoldings(const model::Job& job, const JobPods& pods) {
   const Index queue = queueOf(job);
   const Amounts recorded = holdingsOf(*capacity_, job);
-  discharge(queue, recorded, !model::chargedPreemptible(job));
   // What they hold beyond the record is charged as leaving already.
-  chargeLeaving(queue, withoutSucceeded(*capacity_, recorded, job, pods));
+  const Amounts held = withoutSucceeded(*capacity_, recorded, job, pods);
+  const bool isNonPreemptible = !model::chargedPreemptible(job);
+  discharge(queue, recorded, isNonPreemptible);
+  // Until its pods are gone, other jobs that cannot be preempted must leave the guarantees the rest.
+  if (isNonPreemptible) addTo(nodes_[queue].nonPreemptible, held);
+  chargeLeaving(queue, held);
 }
 
 void QueueTree::markLeaving(Index queue, const Amounts& amounts) {

@@ -19,6 +19,11 @@ ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& p
   if (answer.claim && answer.claim->yields.empty() && canWait(preemptor, widest, *answer.claim, isGuaranteed))
     return {.startsSoon = true};
   if (!isGuaranteed) return answer;
+  if (!answer.claim) {
+    std::set<const model::Job*> victims;
+    const NodeAmounts left = leftOfVictims(victims);
+    if (!left.empty() && fitsOnceLeft(preemptor, widest, left, {})) return {.startsSoon = true};
+  }
   if (answer.waitsForTerminating) {
     const auto withLeaving = beyondLimitWithLeaving(in_.tree, preemptor.queue, preemptor.demand);
     if (withLeaving) {
@@ -35,29 +40,35 @@ ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& p
 // Withdraws the claim if so.
 bool ClaimSearch::canWait(const Preemptor& preemptor, std::size_t widest, const Claim& claim,
                           bool isGuaranteed) {
-  NodeAmounts leaving = terminating().leftOfVictims();
-  const auto addAll = [&](const NodeAmounts& more) {
-    leaving.insert(leaving.end(), more.begin(), more.end());
-  };
   std::set<const model::Job*> others;  // whose capacity is counted already, or may be taken by the claim
-  for (const Change& each : in_.schedule.changes) {
-    others.insert(each.job.get());
-    if (each.kind == ChangeKind::kPreempt) addAll(capacityHeldBy(*each.job, in_.ledger));
-    if (each.kind == ChangeKind::kShrink) addAll(amountsOf(*each.job, each.remove, in_.ledger));
-  }
+  NodeAmounts leaving = leftOfVictims(others);
   in_.preemption.withdraw(claim);
-  if (!leaving.empty()) in_.wakeAt(in_.snapshot.now + kMinOverrun);
   PendingReleases quotas;
   if (!isGuaranteed) {
     others.merge(in_.preemption.candidatesFor(preemptor));
     for (const model::Job* gang : leavingGangs(preemptor, claim, others)) {
-      addAll(capacityHeldBy(*gang, in_.ledger));
+      const NodeAmounts held = capacityHeldBy(*gang, in_.ledger);
+      leaving.insert(leaving.end(), held.begin(), held.end());
       add(quotas, {in_.tree.queueOf(*gang), holdingsOf(in_.tree.capacity(), *gang)});
     }
   }
   if (!leaving.empty() && fitsOnceLeft(preemptor, widest, leaving, quotas)) return true;
   in_.preemption.apply(claim);
   return false;
+}
+
+// What claims of a moment ago, and of this cycle, leave of their victims. Adds the jobs of this cycle's
+// changes to `counted`.
+NodeAmounts ClaimSearch::leftOfVictims(std::set<const model::Job*>& counted) {
+  NodeAmounts left = terminating().leftOfVictims();
+  const auto addAll = [&](const NodeAmounts& more) { left.insert(left.end(), more.begin(), more.end()); };
+  for (const Change& each : in_.schedule.changes) {
+    counted.insert(each.job.get());
+    if (each.kind == ChangeKind::kPreempt) addAll(capacityHeldBy(*each.job, in_.ledger));
+    if (each.kind == ChangeKind::kShrink) addAll(amountsOf(*each.job, each.remove, in_.ledger));
+  }
+  if (!left.empty()) in_.wakeAt(in_.snapshot.now + kMinOverrun);
+  return left;
 }
 
 bool ClaimSearch::fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, const NodeAmounts& leaving,

@@ -61,6 +61,7 @@ class ClaimSearch {
                                       std::size_t widest, base::WallTime goneBy);
   [[nodiscard]] std::vector<const model::Job*> leavingGangs(const Preemptor& preemptor, const Claim& claim,
                                                             const std::set<const model::Job*>& except);
+  [[nodiscard]] NodeAmounts leftOfVictims(std::set<const model::Job*>& counted);
   [[nodiscard]] bool fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, const NodeAmounts& leaving,
                                   const PendingReleases& quotas);
   [[nodiscard]] const TerminatingCapacity& terminating();

@@ -53,6 +53,7 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
   claims_.takeOver(pendingJob, shape);
   reserve(pendingJob, shape, found);
   if (found.exhausted) {
+    in_.wakeAtRelaxation(pendingJob, shape);
     explainer_.addWait(pendingJob, pendingOf(pendingJob, found), in_.schedule);
   } else {
     explainer_.noteUnplaced(pendingJob, shape, in_.schedule);
@@ -73,7 +74,10 @@ bool PlacementStep::placeMinimum(const PendingJob& pendingJob, const model::Job&
   if (found.placement) return startOrHoldBack(pendingJob, shape, std::move(*found.placement));
   claims_.takeOver(pendingJob, shape);
   reserve(pendingJob, shape, found);
-  if (found.exhausted) return explainer_.addWait(pendingJob, pendingOf(pendingJob, found), in_.schedule);
+  if (found.exhausted) {
+    in_.wakeAtRelaxation(pendingJob, shape);
+    return explainer_.addWait(pendingJob, pendingOf(pendingJob, found), in_.schedule);
+  }
   return explainer_.noteUnplaced(pendingJob, shape, in_.schedule);
 }
 
@@ -189,8 +193,7 @@ void PlacementStep::holdBack(const PendingJob& pendingJob, const GangShape& shap
 
 void PlacementStep::reportHeldBack(const PendingJob& pendingJob, const GangShape& shape,
                                    const FailedSearches::HeldBack& held) {
-  if (const auto& next = shape.relaxation.next)
-    in_.wakeAt(in_.placer.waitingSinceOf(*pendingJob.waiting->job, pendingJob.position) + next->after);
+  in_.wakeAtRelaxation(pendingJob, shape);
   explainer_.heldBack(pendingJob, book_.reservations()[held.by], held.briefly, in_.schedule);
 }
 

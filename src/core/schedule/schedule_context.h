@@ -28,6 +28,11 @@ struct ScheduleContext {
   void start(const PendingJob& pendingJob, Placement placement, Conditions conditions);
   // Takes the capacity of members that are created in this cycle.
   void take(const model::Job& job, const Placement& placement);
+  // For a job that waits: it may start, or preempt, once it accepts a wider placement.
+  void wakeAtRelaxation(const PendingJob& pendingJob, const GangShape& shape) {
+    if (const auto& next = shape.relaxation.next)
+      wakeAt(placer.waitingSinceOf(*pendingJob.waiting->job, pendingJob.position) + next->after);
+  }
   void wakeAt(std::optional<base::WallTime> time) {
     if (time && (!schedule.wakeAt || *time < *schedule.wakeAt)) schedule.wakeAt = time;
   }

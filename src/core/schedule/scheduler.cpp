@@ -225,10 +225,7 @@ bool Scheduler::outOfNominalQuota(const PendingJob& pendingJob, const Excess& be
 }
 
 void Scheduler::waitForLimit(const PendingJob& pendingJob, const Excess& beyond, const Amounts& demand) {
-  // Once it accepts a wider placement, it may preempt for that.
-  const model::Job& job = *pendingJob.waiting->job;
-  if (const auto& next = in_.shapeOf(pendingJob).relaxation.next)
-    in_.wakeAt(in_.placer.waitingSinceOf(job, pendingJob.position) + next->after);
+  in_.wakeAtRelaxation(pendingJob, in_.shapeOf(pendingJob));
   const auto pending = explainer_.limits().limitReached(pendingJob, beyond, demand);
   blockQueue(pendingJob, *pending);
   if (in_.snapshot.policy.backfill.enabled) step_.book().reserveBelowLimit(pendingJob, beyond);
