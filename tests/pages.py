@@ -74,6 +74,7 @@ def check_reasons():
     said = set(re.findall(r"^\| `(\w+)` \|", page, re.M))
     table = reason_table()
     check_reason_lists(table)
+    check_set_by_code(table, "src/model/reasons.h", set())
     reasons = set(table)
     events = set(re.findall(r'\{\s*(?:true|false),\s*"([A-Z]\w+)"', source("src/core", "operator")))
     events |= set(re.findall(r'EventType::k\w+,\s*"([A-Z]\w+)"', source("operator")))
@@ -124,14 +125,43 @@ def check_orderings():
         text = (ROOT / name).read_text(encoding="utf-8")
         for ordering in table:
             check(re.search(rf"\b{ordering}\b", text), f"{name} does not have the ordering {ordering}")
+    scenarios = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests/scenario").glob("*.scenario"))
+    choices = (ROOT / "examples/policy.yaml").read_text(encoding="utf-8")
+    for ordering in table:
+        check(ordering == "default" or f"ordering: {ordering}\n" in scenarios, f"no scenario has the ordering {ordering}")
+        check(re.search(rf"\b{ordering}\b", choices), f"examples/policy.yaml does not have the ordering {ordering}")
+
+
+def check_set_by_code(names, table, but):
+    """Values of an enumeration that no code outside of its tables `but` sets are promises that nothing keeps."""
+    paths = [path for folder in ("src/core", "src/codec", "operator") for path in (ROOT / folder).rglob("*.cpp")
+             if str(path.relative_to(ROOT)) not in but]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    for name in names:
+        check(re.search(rf"\bk{name}\b", text), f"no code sets {name} of {table}")
+
+
+def check_failure_classes():
+    table = "src/model/failure_class.cpp"
+    names = re.findall(r'Row\{FailureClass::k(\w+),', (ROOT / table).read_text(encoding="utf-8"))
+    check(len(names) > 20, f"{table}: the rows of the failure classes were not found")
+    page = (ROOT / "docs/failures.md").read_text(encoding="utf-8")
+    for name in names:
+        check(f"`{name}`" in page, f"docs/failures.md does not have the class {name}")
+    check_set_by_code(names, table, {"src/core/lifecycle/failure_class.cpp", "src/core/search/suspicion.cpp"})
 
 
 def check_frameworks():
     table = re.findall(r'FrameworkTraits\{Framework::k\w+, "(\w+)"', (ROOT / "src/model/framework.h").read_text(encoding="utf-8"))
     check(len(table) > 5, "src/model/framework.h: the rows of kFrameworks were not found")
     text = (ROOT / "docs/frameworks.md").read_text(encoding="utf-8")
+    examples = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "examples/frameworks").glob("*.yaml")}
+    cases = (ROOT / "e2e/cases/test_frameworks.py").read_text(encoding="utf-8")
     for name in table:
-        check(re.search(rf"\b{name}\b", text), f"docs/frameworks.md does not have the framework {name}")
+        check(re.search(rf"^## .*\b{name}\b", text, re.M), f"docs/frameworks.md has no section of the framework {name}")
+        files = [file for file, content in examples.items() if re.search(rf"framework: {name}\b", content)]
+        check(files, f"no file of examples/frameworks has the framework {name}")
+        check(any(file.removesuffix(".yaml") in cases for file in files), f"e2e/cases/test_frameworks.py runs no example of {name}")
 
 
 def anchors(path):
@@ -158,6 +188,7 @@ def main():
     check_reasons()
     check_orderings()
     check_frameworks()
+    check_failure_classes()
     check_policy_example()
     check_links()
     for problem in problems:
