@@ -12,3 +12,4 @@
 #include "core/search/placement_cache.h"
 #include "core/search/suspicion.h"
 #include "core/search/type_choice.h"
+#include "core/search/type_demand.h"

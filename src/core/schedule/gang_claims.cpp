@@ -169,12 +169,15 @@ bool GangClaims::carryOutOffReserved(const PendingJob& pendingJob, const Preempt
   if (carryOutUnlessReserved(pendingJob, std::move(claim))) return true;
   avoided.insert(avoided.end(), reserved.begin(), reserved.end());
   if (isForStarts || avoided.empty()) return false;
-  const model::ObjectKey& key = pendingJob.waiting->job->key;
-  const auto before = in_.placer.closedNodes(key);
-  if (before) avoided.insert(avoided.end(), before->begin(), before->end());
-  in_.placer.close(key, std::make_shared<const GangPlacer::NodeNames>(std::move(avoided)));
+  const model::Job& job = *pendingJob.waiting->job;
+  std::shared_ptr<const GangPlacer::NodeNames> before;
+  if (const auto* closed = in_.placer.closedTo(job)) {
+    before = std::make_shared<const GangPlacer::NodeNames>(*closed);
+    avoided.insert(avoided.end(), before->begin(), before->end());
+  }
+  in_.placer.close(job.key, std::make_shared<const GangPlacer::NodeNames>(std::move(avoided)));
   ClaimAnswer answer = search_.search(pendingJob, preemptor, widest);
-  in_.placer.close(key, before);
+  in_.placer.close(job.key, before);
   return answer.claim && carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
 }
 

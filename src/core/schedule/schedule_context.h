@@ -9,8 +9,8 @@
 #include "core/schedule/pending_order.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/starting_members.h"
-#include "core/schedule/type_demand.h"
 #include "core/search/gang_placer.h"
+#include "core/search/type_demand.h"
 #include "core/timeline/ends.h"
 
 namespace trainyard::core {

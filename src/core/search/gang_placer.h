@@ -87,10 +87,6 @@ class GangPlacer {
   void close(const model::ObjectKey& job, std::shared_ptr<const NodeNames> nodes) {
     closed_[job] = std::move(nodes);
   }
-  [[nodiscard]] std::shared_ptr<const NodeNames> closedNodes(const model::ObjectKey& job) const {
-    const auto found = closed_.find(job);
-    return found == closed_.end() ? nullptr : found->second;
-  }
   // nullptr if there are none.
   [[nodiscard]] const NodeNames* closedTo(const model::Job& job) const {
     if (closed_.empty()) return nullptr;

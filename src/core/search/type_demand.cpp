@@ -1,4 +1,4 @@
-#include "core/schedule/type_demand.h"
+#include "core/search/type_demand.h"
 
 #include <algorithm>
 #include <iterator>
