@@ -1,7 +1,12 @@
 #include "kube/cluster_cache.h"
 
+#include <set>
+#include <string>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
+
+#include "kube/each_cache.h"
 
 namespace {
 
@@ -72,6 +77,18 @@ struct Fixture {
 };
 
 using Changes = std::vector<std::string>;
+
+TEST_CASE("each kind of object that has a decoder is in the list of kinds") {
+  // A further decoder does not compile here: count it, and add it to kube/each_cache.h.
+  const auto [node, pod, job, queue, priorityClass, ns] = kube::ClusterDecoders{};
+  CHECK_FALSE((node || pod || job || queue || priorityClass || ns));
+  constexpr std::size_t kDecoders = 6;
+  Quiet lines;
+  std::set<std::string> paths;
+  kube::forEachCache(kube::ClusterCache(base::Logger(lines, base::LogLevel::kInfo, "cache")),
+                     [&](const kube::ResourceType& type, const auto&) { paths.insert(type.collection()); });
+  CHECK(paths.size() == kDecoders);
+}
 
 TEST_CASE("a list counts once it is whole and its pages need not be present together") {
   Fixture f;
