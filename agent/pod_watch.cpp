@@ -15,7 +15,7 @@ namespace trainyard::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kSyncPoll{50};
-constexpr std::chrono::milliseconds kGather{100};
+constexpr std::chrono::milliseconds kGatherPods{100};
 
 kube::ReflectorOptions podsOf(const std::string& node) {
   return {.type = kube::kPods,
@@ -64,7 +64,7 @@ void PodWatch::awaitSync() {
 
 void PodWatch::gather() {
   if (!synced_ || std::exchange(gathering_, true)) return;
-  executor_.postAfter(kGather, [this] { report(); });
+  executor_.postAfter(kGatherPods, [this] { report(); });
 }
 
 void PodWatch::report() {
