@@ -651,7 +651,7 @@ TEST_CASE("a claim whose victims have ended waits until the record of their gang
 TEST_CASE("a claim that also replaces own members preempts no gang before the new pods exist") {
   ClaimScene scene;
   scene.bert.status.gang.placed = model::Placed{1, {{model::NodeName("n3"), "worker", model::IndexSet({0})}}};
-  scene.bert.status.gang.proposal->kind = model::ProposalKind::kMove;
+  scene.bert.status.gang.proposal->kind = model::ProposalKind::kReplace;
   scene.bert.status.gang.proposal->epoch = 2;
   scene.bert.status.gang.proposal->remove = scene.bert.status.gang.placed->assignments;
   const model::Pod old = pod("x").memberOf(scene.bert, "worker", 0).gpus(8).on("n3");
