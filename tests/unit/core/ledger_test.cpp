@@ -134,9 +134,8 @@ TEST_CASE("a bound pod counts where it is bound and not where it is pinned") {
 }
 
 TEST_CASE("assigned nodes hold the template's requests in every phase") {
-  for (const auto phase :
-       {model::ProposalPhase::kClaiming, model::ProposalPhase::kReserved, model::ProposalPhase::kReleasing,
-        model::ProposalPhase::kAborting}) {
+  for (const auto phase : {model::ProposalPhase::kClaiming, model::ProposalPhase::kReserved,
+                           model::ProposalPhase::kReleasing, model::ProposalPhase::kAborting}) {
     // 3 members of 2 GPUs: 8 - 6 = 2.
     CHECK(freeGpus(
               oneNode().add(job("ml/bert").role("worker", 3, gpus(2)).proposes("n1", "worker", "0-2", phase)),
