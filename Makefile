@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build quick install images dist reproducible arm64 sandbox demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build quick install images dist reproducible arm64 sandbox demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters long-run planted-bugs tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -92,6 +92,11 @@ drawn-clusters: deps ## the promises of docs/preemption.md, in drawn clusters wi
 	cmake --preset bench
 	cmake --build --preset bench --target scenario_runner
 	tests/property/drawn_tenants.py --runner build/bench/tests/scenario/scenario_runner $(ARGS)
+
+long-run: deps ## 50,000 lives and 10,000 drawn clusters, in parts that can be interrupted (two hours)
+	cmake --preset bench
+	cmake --build --preset bench --target scenario_runner simulate-seeds
+	tools/long-run $(ARGS)
 
 planted-bugs: deps ## known bugs, planted one at a time: each must be found (ten to twenty minutes)
 	tests/simulation/planted/find $(ARGS)
