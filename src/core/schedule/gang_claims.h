@@ -32,7 +32,6 @@ class GangClaims {
   // A job within its guarantee that a limit does not admit before members have terminated does not wait for
   // them if its victims are gone sooner.
   bool claimBeforeLeaving(const PendingJob& pendingJob, const GangShape& shape);
-  //
   // An elastic gang that finds no capacity gets more than its minimum from gangs of its queue with a longer
   // expected run. It asks for its desired size, then for half as many members beyond the minimum, and so on.
   bool claimMore(const PendingJob& pendingJob, const GangShape& shape);
