@@ -1,6 +1,7 @@
 #include "core/gang/gang_protocol.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -25,10 +26,12 @@ using model::NodeName;
 using model::Proposal;
 using model::ProposalPhase;
 
-// kube-scheduler's message names what a pod that is pinned to one node lacks there.
+// kube-scheduler's message names what a pod that is pinned to one node lacks there. All that the extender
+// refuses is for capacity (core/guard/refusal_texts.h).
 bool isForCapacity(const std::string& unschedulable) {
-  return unschedulable.find("Insufficient ") != std::string::npos ||
-         unschedulable.find("Too many pods") != std::string::npos;
+  constexpr std::array kTexts{"Insufficient ", "Too many pods", "trainyard: "};
+  return std::any_of(kTexts.begin(), kTexts.end(),
+                     [&](const char* each) { return unschedulable.find(each) != std::string::npos; });
 }
 
 // A member that its node refused.
