@@ -9,19 +9,19 @@ namespace trainyard::core {
 
 QuotaPlacement QuotaPlacer::place(const PendingJob& pendingJob, std::uint32_t shape, std::size_t widest) {
   const model::Job& job = *pendingJob.waiting->job;
-  return within(pendingJob, job, widest, in_.placer.place(job, shape, widest));
+  return within(pendingJob, in_.placer.request(job, widest), in_.placer.place(job, shape, widest));
 }
 
 QuotaPlacement QuotaPlacer::placeSized(const PendingJob& pendingJob, const model::Job& sized,
                                        std::size_t widest) {
-  return within(pendingJob, sized, widest, in_.placer.tryPlace(sized, widest));
+  return within(pendingJob, in_.placer.request(sized, widest), in_.placer.tryPlace(sized, widest));
 }
 
 // Returns this placement, or another one within quota.
-QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Job& job, std::size_t widest,
+QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, PlaceRequest request,
                                    std::optional<Placement> placement) {
   QuotaPlacement result;
-  PlaceRequest request = in_.placer.request(job, widest);
+  const model::Job& job = *request.job;
   while (placement) {
     const Amounts held = heldBy(in_.tree.capacity(), job, placement->assignments);
     auto beyond = exceededQuota(in_.tree, pendingJob.queue, held, job.spec.preemptible);
@@ -42,13 +42,6 @@ QuotaPlacement QuotaPlacer::within(const PendingJob& pendingJob, const model::Jo
   return result;
 }
 
-bool QuotaPlacer::isAdmitted(const PendingJob& pendingJob, const model::Job& job,
-                             const Placement& placement) {
-  const Amounts held = heldBy(in_.tree.capacity(), job, placement.assignments);
-  return !exceededQuota(in_.tree, pendingJob.queue, held, job.spec.preemptible) &&
-         !book_.limitHolds().keptFrom(pendingJob, held);
-}
-
 std::optional<Placement> QuotaPlacer::placeWith(const PendingJob& pendingJob, int members, std::size_t widest,
                                                 const std::vector<model::NodeName>& avoid) {
   const auto sized = withDesiredSize(*pendingJob.waiting->job, members);
@@ -62,8 +55,7 @@ std::optional<Placement> QuotaPlacer::placeWith(const PendingJob& pendingJob, in
                            request.avoidNodes.insert(request.avoidNodes.end(), avoid.begin(), avoid.end());
                            return in_.placer.tryPlace(request);
                          });
-  if (!placement || !isAdmitted(pendingJob, *sized, *placement)) return std::nullopt;
-  return placement;
+  return within(pendingJob, std::move(request), std::move(placement)).placement;
 }
 
 std::optional<Placement> QuotaPlacer::placeOffReserved(const PendingJob& pendingJob, const GangShape& shape,
@@ -86,8 +78,7 @@ std::optional<Placement> QuotaPlacer::placeOffNodes(std::vector<model::NodeName>
   PlaceRequest request = in_.placer.request(job, shape.relaxation.widest);
   request.avoidNodes = std::move(nodes);
   auto placement = in_.placer.tryPlace(request);
-  if (!placement || !isAdmitted(pendingJob, job, *placement)) return std::nullopt;
-  return placement;
+  return within(pendingJob, std::move(request), std::move(placement)).placement;
 }
 
 }  // namespace trainyard::core

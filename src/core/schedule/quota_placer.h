@@ -42,10 +42,8 @@ class QuotaPlacer {
                                                           const GangShape& shape, const Placement& found);
 
  private:
-  [[nodiscard]] QuotaPlacement within(const PendingJob& pendingJob, const model::Job& job, std::size_t widest,
+  [[nodiscard]] QuotaPlacement within(const PendingJob& pendingJob, PlaceRequest request,
                                       std::optional<Placement> placement);
-  [[nodiscard]] bool isAdmitted(const PendingJob& pendingJob, const model::Job& job,
-                                const Placement& placement);
   [[nodiscard]] std::optional<Placement> placeOffNodes(std::vector<model::NodeName> nodes,
                                                        const PendingJob& pendingJob, const GangShape& shape);
 

@@ -167,6 +167,7 @@ bool Scheduler::consider(const PendingJob& pendingJob) {
   // Jobs behind the first one that waits for a limit start below it only on the condition of its reservation.
   if (const auto blocked = blockedQueues_.find(pendingJob.queue);
       blocked != blockedQueues_.end() && (beyond || !in_.snapshot.policy.backfill.enabled)) {
+    if (in_.snapshot.policy.backfill.enabled && step_.startSmaller(pendingJob)) return true;
     return explainer_.addWait(pendingJob, blocked->second, in_.schedule);
   }
   if (beyond) return step_.startAsGuaranteed(pendingJob) || outOfQuota(pendingJob, *beyond);
