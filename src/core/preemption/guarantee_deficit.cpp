@@ -14,16 +14,14 @@ std::int64_t shareOf(std::int64_t amount, std::int64_t capacity) {
 
 }  // namespace
 
-GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, QueueTree::Index preemptor,
+GuaranteeDeficit::GuaranteeDeficit(const QueueTree& tree, const Preemptor& preemptor,
                                    const std::vector<Candidate>& candidates)
-    : tree_(tree), candidates_(candidates), above_(tree.size()) {
-  const auto& own = tree.node(preemptor).path;
+    : tree_(tree), preemptor_(preemptor), candidates_(candidates), above_(tree.size()) {
   std::vector<char> known(tree.size(), 0);
   for (const Candidate& candidate : candidates) {
     if (known[candidate.queue] != 0) continue;
     known[candidate.queue] = 1;
     for (const QueueTree::Index queue : tree.node(candidate.queue).path) {
-      if (std::find(own.begin(), own.end(), queue) != own.end()) continue;
       const auto at = std::find(queues_.begin(), queues_.end(), queue);
       above_[candidate.queue].push_back(static_cast<std::size_t>(at - queues_.begin()));
       if (at == queues_.end()) queues_.push_back(queue);
@@ -52,16 +50,21 @@ std::int64_t GuaranteeDeficit::of(const Chosen& victims) {
       }
     }
   }
+  const auto& own = tree_.node(preemptor_.queue).path;
   std::int64_t deficit = 0;
   for (std::size_t at = 0; at < queues_.size(); ++at) {
     if (touched_[at] == 0) continue;
     const QueueTree::Node& node = tree_.node(queues_[at]);
+    const bool isOwn = std::find(own.begin(), own.end(), queues_[at]) != own.end();
     std::int64_t ofAny = 0;
     std::int64_t ofTypes = 0;
     for (std::size_t i = 0; i < dimensions_.size(); ++i) {
       const std::size_t d = dimensions_[i];
-      const std::int64_t left = base::saturatingSubtract(node.usage[d], taken_[at * dimensions_.size() + i]);
-      const std::int64_t lacks = std::max<std::int64_t>(node.guaranteed[d] - left, 0);
+      const std::int64_t taken = taken_[at * dimensions_.size() + i];
+      std::int64_t left = base::saturatingSubtract(node.usage[d], taken);
+      if (isOwn) left = base::saturatingAdd(left, preemptor_.demand[d]);
+      std::int64_t lacks = std::max<std::int64_t>(node.guaranteed[d] - left, 0);
+      if (isOwn) lacks = std::min(lacks, taken);
       if (d < tree_.dimensions().cpu() || d >= tree_.dimensions().firstType()) {
         (d < tree_.dimensions().cpu() ? ofAny : ofTypes) += lacks;
       } else {

@@ -89,7 +89,7 @@ ClaimAnswer Preemption::claimWanted(const Preemptor& preemptor, std::size_t wide
 
 std::optional<Claim> Preemption::chooseClaim(const Preemptor& preemptor, std::size_t widest,
                                              const std::vector<Candidate>& candidates) {
-  GuaranteeDeficit deficit(in_.tree, preemptor.queue, candidates);
+  GuaranteeDeficit deficit(in_.tree, preemptor, candidates);
   const Chosen together = rights_.preemptibleTogether(preemptor, candidates);
   auto choice = chooseVictims(
       {.preemptor = *preemptor.job,
