@@ -52,16 +52,16 @@ bool ClaimTakeOver::fitsWithout(const model::Job& other, const Preemptor& asking
   const Amounts held = holdingsOf(in_.tree.capacity(), other);
   const bool nonPreemptible = !model::chargedPreemptible(other);
   in_.tree.discharge(queue, held, nonPreemptible);
-  // A job within its guarantee counts on the same victims again, and would claim them before one beyond it.
-  const bool keepsVictims =
-      !isWithinGuarantee(in_.tree, asking.queue, asking.demand) && isWithinGuarantee(in_.tree, queue, held);
-  const NodeAmounts amounts = keepsVictims ? capacityHeldBy(other, in_.ledger)
-                                           : amountsOf(other, other.status.gang.proposal->add, in_.ledger);
-  WhatIf victims(in_.ledger);
-  victims.release(amounts);
-  auto placement =
-      placer_.quotaAllows(asking, nullptr) ? placer_.place(asking, widest) : std::optional<Placement>();
-  const bool fits = placement && !placer_.waitsForTerminating(asking, {std::move(*placement), {}});
+  bool fits =
+      isWithinGuarantee(in_.tree, asking.queue, asking.demand) || !isWithinGuarantee(in_.tree, queue, held);
+  if (fits) {
+    const NodeAmounts amounts = amountsOf(other, other.status.gang.proposal->add, in_.ledger);
+    WhatIf victims(in_.ledger);
+    victims.release(amounts);
+    auto placement =
+        placer_.quotaAllows(asking, nullptr) ? placer_.place(asking, widest) : std::optional<Placement>();
+    fits = placement && !placer_.waitsForTerminating(asking, {std::move(*placement), {}});
+  }
   in_.tree.charge(queue, held, nonPreemptible);
   return fits;
 }

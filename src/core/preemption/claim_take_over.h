@@ -9,7 +9,9 @@
 
 namespace trainyard::core {
 
-// A claim under way of lower priority is given up, so that a job of its queue waits for its victims.
+// A claim under way of lower priority is given up, so that a job of its queue waits for its victims. A claim
+// within the queue's guarantee is given up only for a job that is within it, too. (Rejected: to give it up
+// for any. What the guarantee took went to a job without that right, or back to the victim, again and again.)
 class ClaimTakeOver {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;

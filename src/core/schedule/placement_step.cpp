@@ -50,7 +50,7 @@ PlacementStep::Result PlacementStep::place(const PendingJob& pendingJob, bool is
     found = placer_.place(pendingJob, shape.key, *widest);
     if (found.placement) return {startOrHoldBack(pendingJob, shape, std::move(*found.placement))};
   }
-  claims_.takeOver(pendingJob, shape);
+  if (!claimed.startsSoon) claims_.takeOver(pendingJob, shape);
   reserve(pendingJob, shape, found);
   if (found.exhausted) {
     in_.wakeAtRelaxation(pendingJob, shape);
@@ -69,10 +69,11 @@ bool PlacementStep::startAsGuaranteed(const PendingJob& pendingJob) {
 
 bool PlacementStep::placeMinimum(const PendingJob& pendingJob, const model::Job& minimum) {
   const GangShape shape = in_.shapeOf(pendingJob);
-  if (claims_.claim(pendingJob, shape).isStarted) return true;
+  const GangClaims::Outcome claimed = claims_.claim(pendingJob, shape);
+  if (claimed.isStarted) return true;
   QuotaPlacement found = placer_.placeSized(pendingJob, minimum, shape.relaxation.widest);
   if (found.placement) return startOrHoldBack(pendingJob, shape, std::move(*found.placement));
-  claims_.takeOver(pendingJob, shape);
+  if (!claimed.startsSoon) claims_.takeOver(pendingJob, shape);
   reserve(pendingJob, shape, found);
   if (found.exhausted) {
     in_.wakeAtRelaxation(pendingJob, shape);
