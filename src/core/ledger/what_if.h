@@ -36,6 +36,7 @@ class WhatIf {
     for (const auto& [node, amount] : amounts) ledger_.holdings_.raise(node, amount);
     released_.push_back(&amounts);
   }
+  void release(NodeAmounts&& amounts) = delete;
   void take(const NodeAmounts& amounts) {
     for (const auto& [node, amount] : amounts) ledger_.holdings_.lower(node, amount);
     taken_.insert(taken_.end(), amounts.begin(), amounts.end());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "core/place/change.h"
 #include "core/queues/queue_tree.h"
 #include "model/job.h"
+#include "model/snapshot.h"
 
 namespace trainyard::core {
 
@@ -36,6 +38,20 @@ struct Claim {
   // Starts under way that are given up first. The claim follows in a later cycle.
   std::vector<std::shared_ptr<const model::Job>> yields = {};
 };
+
+// A placed gang that may not be preempted yet: it is within its minRuntime, or shrinks for another claim.
+struct LaterCandidate {
+  std::shared_ptr<const model::Job> job;
+  int priority = 0;
+  base::WallTime from{};  // from when on it may be preempted; at the latest, if it shrinks
+};
+
+// How long victims of this job take to be gone, at most.
+[[nodiscard]] std::chrono::seconds graceOf(const model::Job& job, const model::Policy& policy);
+
+// The gang, if it shrinks from now on.
+[[nodiscard]] LaterCandidate afterShrink(std::shared_ptr<const model::Job> job, int priority,
+                                         const model::Snapshot& snapshot);
 
 // Lower priority, then less cost, then namespace and name.
 void sortByCost(std::vector<Candidate>& candidates);

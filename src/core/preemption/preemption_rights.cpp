@@ -51,6 +51,31 @@ std::vector<Candidate> PreemptionRights::candidatesFor(const Preemptor& preempto
   return candidates;
 }
 
+std::optional<base::WallTime> PreemptionRights::firstGoneLater(const Preemptor& preemptor,
+                                                               const std::vector<LaterCandidate>& shrinking) {
+  std::optional<base::WallTime> first;
+  for (const auto* gangs : {&gangs_.later(), &shrinking}) {
+    spend(gangs->size());
+    for (const LaterCandidate& each : *gangs) {
+      const base::WallTime gone = each.from + graceOf(*each.job, in_.snapshot.policy);
+      if ((!first || gone < *first) && mayPreemptLater(preemptor, each)) first = gone;
+    }
+  }
+  return first;
+}
+
+bool PreemptionRights::mayPreemptLater(const Preemptor& preemptor, const LaterCandidate& gang) {
+  const Amounts held = holdingsOf(in_.tree.capacity(), *gang.job);
+  const Victim victim{.job = gang.job.get(),
+                      .priority = gang.priority,
+                      .queue = in_.tree.queueOf(*gang.job),
+                      .held = held,
+                      .isUnprotected = protectedUntil(*gang.job, in_.snapshot) <= gang.from};
+  if (!hasRightToPreempt(preemptor, victim, in_.tree, shares_)) return false;
+  return beyondLimit(in_.tree, preemptor.queue, preemptor.demand) ||
+         touches(capacityHeldBy(*gang.job, in_.ledger), poolOf(*preemptor.job, in_.ledger));
+}
+
 // Indices into RunningGangs::preemptible(), ascending. Equal gangs are checked once: thousands of gangs run.
 std::vector<std::size_t> PreemptionRights::findCandidates(const Preemptor& preemptor) {
   const std::vector<Candidate>& running = gangs_.preemptible();

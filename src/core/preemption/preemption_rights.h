@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,10 @@ class PreemptionRights {
 
   // Each taken alone; cheapest first, with what it frees. Gangs that a claim has taken are left out.
   [[nodiscard]] std::vector<Candidate> candidatesFor(const Preemptor& preemptor);
+  // The first time at which one of the gangs that the preemptor may preempt later could be gone: of
+  // RunningGangs::later(), and of these. Nothing if there is none.
+  [[nodiscard]] std::optional<base::WallTime> firstGoneLater(const Preemptor& preemptor,
+                                                             const std::vector<LaterCandidate>& shrinking);
   // The candidates, cheapest first, that may still be preempted after those before them.
   [[nodiscard]] Chosen preemptibleTogether(const Preemptor& preemptor,
                                            const std::vector<Candidate>& candidates);
@@ -35,6 +40,7 @@ class PreemptionRights {
 
  private:
   [[nodiscard]] std::vector<std::size_t> findCandidates(const Preemptor& preemptor);
+  [[nodiscard]] bool mayPreemptLater(const Preemptor& preemptor, const LaterCandidate& gang);
   void addBackfilled(const Preemptor& preemptor, std::vector<std::size_t>& found);
   void addTimeSliced(const Preemptor& preemptor, std::vector<std::size_t>& found);
   [[nodiscard]] bool mayPreemptGang(const Preemptor& preemptor, const Candidate& running);

@@ -64,6 +64,11 @@ std::vector<Candidate>& RunningGangs::preemptible() {
   return preemptible_;
 }
 
+const std::vector<LaterCandidate>& RunningGangs::later() {
+  list();
+  return later_;
+}
+
 const std::vector<Candidate>& RunningGangs::elastic() {
   list();
   return elastic_;
@@ -123,8 +128,12 @@ void RunningGangs::list() {
   const Priorities priorities(in_.snapshot);
   const auto claimed = claimedGangs(in_.notes.proposing(), in_.snapshot.pods);
   for (const auto& [job, facts] : in_.notes.holders()) {
-    if (!core::preemptible(*job) || (!claimed.empty() && claimed.contains(job->key))) continue;
+    if (!core::preemptible(*job)) continue;
     const int priority = priorities.of(*job);
+    if (!claimed.empty() && claimed.contains(job->key)) {
+      if (job->status.gang.proposal) later_.push_back(afterShrink(job, priority, in_.snapshot));
+      continue;
+    }
     if (core::preemptibleNow(*job) && job->spec.elastic) addElastic(job, priority);
     add(job, priority, facts.placedSince);
   }
@@ -142,6 +151,7 @@ void RunningGangs::add(const JobPtr& job, int priority, std::optional<base::Wall
   const bool hasCondition = charge && !charge->backfilled.empty();
   if (isWithinMinRuntime) wakeAt(from);
   if (hasCondition) wakeAt(nextCondition(*charge, snapshot.now));
+  if (isWithinMinRuntime) later_.push_back({job, priority, from});
   if (isWithinMinRuntime && !hasCondition) return;
   if (core::preemptibleNow(*job)) wakeAt(timeSliceEnds(*job, started, snapshot));
   const base::WallTime placed = placedSince.value_or(snapshot.now);

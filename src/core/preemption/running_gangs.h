@@ -23,6 +23,7 @@ class RunningGangs {
   [[nodiscard]] bool any();
   // Cheapest first.
   [[nodiscard]] std::vector<Candidate>& preemptible();
+  [[nodiscard]] const std::vector<LaterCandidate>& later();
   // Gangs that may shrink, in that order.
   [[nodiscard]] const std::vector<Candidate>& elastic();
   [[nodiscard]] const std::vector<EquivalentGangs>& equivalent();
@@ -54,6 +55,7 @@ class RunningGangs {
   const PreemptionContext& in_;
   bool listed_ = false;
   std::vector<Candidate> preemptible_;
+  std::vector<LaterCandidate> later_;
   std::vector<Candidate> elastic_;
   std::vector<EquivalentGangs> equivalent_;
   std::vector<std::size_t> backfilled_;

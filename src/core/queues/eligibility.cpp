@@ -112,7 +112,9 @@ bool preemptible(const Job& job) {
   using Kind = model::ProposalKind;
   using Phase = model::ProposalPhase;
   if (proposal.movesFor) return false;
-  if (!gang.placed) return proposal.kind == Kind::kStart && proposal.phase == Phase::kReserved;
+  if (!gang.placed)
+    return proposal.kind == Kind::kStart &&
+           (proposal.phase == Phase::kReserved || proposal.phase == Phase::kClaiming);
   // A restart of the whole gang without a new placement terminates it already.
   return proposal.kind != Kind::kRestart || (proposal.phase != Phase::kAborting && !proposal.add.empty());
 }

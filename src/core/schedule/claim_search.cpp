@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <unordered_set>
 #include <utility>
 
 #include "core/ledger/what_if.h"
 #include "core/queues/guarantee.h"
 #include "core/queues/holdings.h"
+#include "core/queues/priority.h"
 
 namespace trainyard::core {
 
@@ -26,9 +28,7 @@ ClaimAnswer ClaimSearch::search(const PendingJob& pendingJob, const Preemptor& p
   }
   if (answer.waitsForTerminating) {
     const auto withLeaving = beyondLimitWithLeaving(in_.tree, preemptor.queue, preemptor.demand);
-    if (withLeaving) {
-      if (auto sooner = searchBeforeLeaving(preemptor, widest, *withLeaving)) return {std::move(sooner)};
-    }
+    if (withLeaving) return searchBeforeLeaving(pendingJob, preemptor, widest, *withLeaving);
   }
   // Starts under way are given up before anything else.
   if (answer.claim && !answer.claim->yields.empty()) return answer;
@@ -75,14 +75,40 @@ bool ClaimSearch::fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, c
                                const PendingReleases& quotas) {
   WhatIf gone(in_.ledger);
   gone.release(leaving);
+  for (const auto& [queue, amounts] : quotas) in_.tree.discharge(queue, amounts, false);
+  const bool fits = fitsNow(preemptor, widest);
+  for (const auto& [queue, amounts] : quotas) in_.tree.charge(queue, amounts, false);
+  return fits;
+}
+
+bool ClaimSearch::fitsNow(const Preemptor& preemptor, std::size_t widest) {
   const auto placement = in_.placer.tryPlace(*preemptor.job, widest);
   if (!placement) return false;
   const Amounts held = heldBy(in_.tree.capacity(), *preemptor.job, placement->assignments);
-  for (const auto& [queue, amounts] : quotas) in_.tree.discharge(queue, amounts, false);
-  const bool fits =
-      !exceededQuota(in_.tree, preemptor.queue, held, preemptor.job->spec.preemptible, Leaving::kIgnored);
-  for (const auto& [queue, amounts] : quotas) in_.tree.charge(queue, amounts, false);
-  return fits;
+  return !exceededQuota(in_.tree, preemptor.queue, held, preemptor.job->spec.preemptible, Leaving::kIgnored);
+}
+
+// When members are gone: each time once, in order. The job does not settle for members that are gone later
+// than it may find something else: what claims of a moment ago leave, gangs that it may preempt then, nodes
+// farther apart. (Rejected: all times. A member that terminates slowly delayed a guarantee, although another
+// gang became preemptible seconds later.)
+std::vector<base::WallTime> ClaimSearch::endsWorthAwaiting(const PendingJob& pendingJob,
+                                                           const Preemptor& preemptor) {
+  std::vector<base::WallTime> ends = terminating().ends();
+  const auto cutAt = [&](base::WallTime last) {
+    ends.erase(std::upper_bound(ends.begin(), ends.end(), last), ends.end());
+  };
+  std::set<const model::Job*> victims;
+  if (!leftOfVictims(victims).empty()) cutAt(in_.snapshot.now + kMinOverrun);
+  if (const auto relaxed = in_.relaxesAt(pendingJob, in_.shapeOf(pendingJob))) cutAt(*relaxed);
+  if (ends.empty()) return ends;
+  std::vector<LaterCandidate> shrinking;
+  for (const Change& each : in_.schedule.changes) {
+    if (each.kind == ChangeKind::kShrink && each.preemptor)
+      shrinking.push_back(afterShrink(each.job, Priorities(in_.snapshot).of(*each.job), in_.snapshot));
+  }
+  if (const auto later = in_.preemption.rights().firstGoneLater(preemptor, shrinking)) cutAt(*later);
+  return ends;
 }
 
 // The gangs of which a member has left a node of the claim a moment ago, apart from its victims' nodes.
@@ -118,28 +144,66 @@ std::optional<Claim> ClaimSearch::searchShrinking(const Preemptor& preemptor, st
   return claim;
 }
 
-std::optional<Claim> ClaimSearch::searchBeforeLeaving(const Preemptor& preemptor, std::size_t widest,
-                                                      const Excess& withLeaving) {
-  const QueueTree::Index at = withLeaving.queue;
-  const std::size_t dimension = withLeaving.dimension;
-  const Amounts leaving = in_.tree.node(at).leaving;
-  in_.tree.unmarkLeaving(at, leaving);
-  ClaimAnswer answer = in_.preemption.claim(preemptor, widest);
-  in_.tree.markLeaving(at, leaving);
-  if (!answer.claim || !answer.claim->yields.empty()) return std::move(answer.claim);
-  const base::WallTime goneBy = victimsGoneBy(*answer.claim);
-  std::int64_t gone = 0;
+ClaimAnswer ClaimSearch::searchBeforeLeaving(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                             std::size_t widest, const Excess& limit) {
+  const auto at = [&](base::WallTime goneBy) { return claimAtLimit(preemptor, widest, limit, goneBy); };
+  ClaimAnswer best = at(base::WallTime::min());
+  if (best.claim && !best.claim->yields.empty()) return best;
+  if (best.claim) {
+    ClaimAnswer fewer = at(victimsGoneBy(*best.claim));
+    if (fewer.startsSoon) return fewer;
+    if (fewer.claim && fewer.claim->releases.size() < best.claim->releases.size()) best = std::move(fewer);
+  } else {
+    best = firstOf(endsWorthAwaiting(pendingJob, preemptor), at);
+    best.startsSoon = false;
+  }
+  if (best.claim && best.claim->yields.empty()) in_.preemption.apply(*best.claim);
+  return best;
+}
+
+// As if of all that leaves below the limit only the members that are gone by then had gone. `startsSoon` if
+// the job needs no claim then. The claim is not applied, unless it gives up starts.
+ClaimAnswer ClaimSearch::claimAtLimit(const Preemptor& preemptor, std::size_t widest, const Excess& limit,
+                                      base::WallTime goneBy) {
+  const Amounts later = leavingAfter(goneBy, limit.queue);
+  const NodeAmounts left = terminating().amounts(goneBy, in_.preemption.candidatesFor(preemptor));
+  WhatIf gone(in_.ledger);
+  gone.release(left);
+  in_.tree.unmarkLeaving(limit.queue, later);
+  ClaimAnswer answer;
+  if (fitsNow(preemptor, widest)) {
+    answer.startsSoon = true;
+  } else {
+    answer = in_.preemption.claimAwaiting(preemptor, widest);
+    if (answer.claim && answer.claim->yields.empty()) in_.preemption.withdraw(*answer.claim);
+  }
+  in_.tree.markLeaving(limit.queue, later);
+  return answer;
+}
+
+// Of what leaves below this queue, what is not gone by then: what members leave that are gone later, and what
+// is late.
+Amounts ClaimSearch::leavingAfter(base::WallTime goneBy, QueueTree::Index at) {
+  const Amounts& all = in_.tree.node(at).leaving;
+  Amounts rest = all;
+  PendingReleases later;
   for (const TerminatingMember& each : terminating().members()) {
-    if (each.goneBy > goneBy) break;
     if (each.job == nullptr) continue;
     const PendingRelease release = releaseOf(each);
     const auto& path = in_.tree.node(release.queue).path;
-    if (std::find(path.begin(), path.end(), at) != path.end()) gone += release.amounts[dimension];
+    if (std::find(path.begin(), path.end(), at) == path.end()) continue;
+    if (each.goneBy <= goneBy) {
+      addTo(rest, negated(release.amounts));
+    } else {
+      add(later, {at, release.amounts});
+    }
   }
-  const std::int64_t left = base::saturatingAdd(withLeaving.has - gone, preemptor.demand[dimension]);
-  if (left > withLeaving.bound && gone < withLeaving.leaving) return std::move(answer.claim);
-  in_.preemption.withdraw(*answer.claim);
-  return std::nullopt;
+  if (later.empty()) later.emplace(at, negated(all));
+  const Amounts& known = later.at(at);
+  // `all` leaves out what counts for the jobs that wait for these members.
+  for (std::size_t d = 0; d < rest.size(); ++d)
+    rest[d] = std::min(all[d], std::max({rest[d], known[d], std::int64_t{0}}));
+  return rest;
 }
 
 // Returns a claim with fewer victims if it is not later, else `answer`.
@@ -159,22 +223,33 @@ ClaimAnswer ClaimSearch::sparing(const PendingJob& pendingJob, const Preemptor& 
 // Returns the claim that counts on members which are gone first.
 ClaimAnswer ClaimSearch::earliest(const PendingJob& pendingJob, const Preemptor& preemptor,
                                   std::size_t widest) {
-  const std::vector<base::WallTime> ends = terminating().ends();
-  ClaimAnswer best = claimOnce(pendingJob, preemptor, widest, ends.back());
-  if (!best.claim || !best.claim->yields.empty()) return best;
-  // Assumes that a claim that is possible with some members is possible with more.
-  std::size_t fails = 0;  // the number of first ends that do not suffice
-  for (std::size_t suffices = ends.size(); suffices - fails > 1 && !in_.placer.budget().exhausted();) {
-    const std::size_t middle = fails + (suffices - fails) / 2;
-    ClaimAnswer sooner = claimOnce(pendingJob, preemptor, widest, ends[middle - 1]);
-    if (sooner.claim && sooner.claim->yields.empty()) {
+  ClaimAnswer best = firstOf(endsWorthAwaiting(pendingJob, preemptor), [&](base::WallTime goneBy) {
+    return claimOnce(pendingJob, preemptor, widest, goneBy);
+  });
+  if (best.claim && best.claim->yields.empty()) in_.preemption.apply(*best.claim);
+  return best;
+}
+
+// The answer for the first of these times, in order, that has one. Assumes that each later one has one, too.
+ClaimAnswer ClaimSearch::firstOf(const std::vector<base::WallTime>& times,
+                                 const std::function<ClaimAnswer(base::WallTime)>& at) {
+  const auto suffices = [](const ClaimAnswer& answer) {
+    return answer.startsSoon || (answer.claim && answer.claim->yields.empty());
+  };
+  if (times.empty()) return {};
+  ClaimAnswer best = at(times.back());
+  if (!suffices(best)) return best;
+  std::size_t fails = 0;  // the number of first times that do not suffice
+  for (std::size_t succeeds = times.size(); succeeds - fails > 1 && !in_.placer.budget().exhausted();) {
+    const std::size_t middle = fails + (succeeds - fails) / 2;
+    ClaimAnswer sooner = at(times[middle - 1]);
+    if (suffices(sooner)) {
       best = std::move(sooner);
-      suffices = middle;
+      succeeds = middle;
     } else {
       fails = middle;
     }
   }
-  in_.preemption.apply(*best.claim);
   return best;
 }
 
@@ -198,10 +273,9 @@ const TerminatingCapacity& ClaimSearch::terminating() {
 
 base::WallTime ClaimSearch::victimsGoneBy(const Claim& claim) const {
   std::chrono::seconds longest{0};
-  for (const Change& each : claim.releases) {
-    for (const model::Role& role : each.job->spec.roles) longest = std::max(longest, role.grace);
-  }
-  return in_.snapshot.now + std::min(longest, in_.snapshot.policy.preemption.maxGrace);
+  for (const Change& each : claim.releases)
+    longest = std::max(longest, graceOf(*each.job, in_.snapshot.policy));
+  return in_.snapshot.now + longest;
 }
 
 PendingRelease ClaimSearch::releaseOf(const TerminatingMember& member) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -17,7 +18,8 @@ namespace trainyard::core {
 // The claim for a job: the gangs that are preempted or shrink for it. A job within its queue's guarantee also
 // counts on members that terminate already (TerminatingCapacity):
 //  - those that are gone as soon as its victims would be, if they spare victims;
-//  - without a claim on victims alone, as few as possible of those that are gone first.
+//  - without a claim on victims alone, as few as possible of those that are gone first, unless the job may
+//    find something else sooner: a gang that becomes preemptible, or nodes that are farther apart.
 // If they suffice, the claim preempts no gang and keeps their capacity for the job.
 //
 // No claim is made while the job is about to be able to start without it:
@@ -40,10 +42,12 @@ class ClaimSearch {
 
   // The same for shrinking gangs alone: Preemption::claimShrinking().
   [[nodiscard]] std::optional<Claim> searchShrinking(const Preemptor& preemptor, std::size_t widest);
-  // For a job that a limit would admit but for what terminates already. Counts that as used, unless it is
-  // gone as soon as the victims would be: there is no claim then.
-  [[nodiscard]] std::optional<Claim> searchBeforeLeaving(const Preemptor& preemptor, std::size_t widest,
-                                                         const Excess& withLeaving);
+
+  // For a job within its guarantee that `limit` would admit but for what terminates already. As above, the
+  // claim counts on members that are gone as soon as the victims would be, or on those that are gone first;
+  // what terminates later counts as used. No claim if those members suffice.
+  [[nodiscard]] ClaimAnswer searchBeforeLeaving(const PendingJob& pendingJob, const Preemptor& preemptor,
+                                                std::size_t widest, const Excess& limit);
 
   // The members that the claim waits for, beside its victims: on its nodes, and below limits that do not
   // admit `held` before they are gone. What they leave is added to `leaving`, what the victims leave.
@@ -57,6 +61,8 @@ class ClaimSearch {
                                     std::size_t widest, ClaimAnswer answer);
   [[nodiscard]] ClaimAnswer earliest(const PendingJob& pendingJob, const Preemptor& preemptor,
                                      std::size_t widest);
+  [[nodiscard]] ClaimAnswer firstOf(const std::vector<base::WallTime>& times,
+                                    const std::function<ClaimAnswer(base::WallTime)>& at);
   [[nodiscard]] ClaimAnswer claimOnce(const PendingJob& pendingJob, const Preemptor& preemptor,
                                       std::size_t widest, base::WallTime goneBy);
   [[nodiscard]] std::vector<const model::Job*> leavingGangs(const Preemptor& preemptor, const Claim& claim,
@@ -64,6 +70,12 @@ class ClaimSearch {
   [[nodiscard]] NodeAmounts leftOfVictims(std::set<const model::Job*>& counted);
   [[nodiscard]] bool fitsOnceLeft(const Preemptor& preemptor, std::size_t widest, const NodeAmounts& leaving,
                                   const PendingReleases& quotas);
+  [[nodiscard]] std::vector<base::WallTime> endsWorthAwaiting(const PendingJob& pendingJob,
+                                                              const Preemptor& preemptor);
+  [[nodiscard]] bool fitsNow(const Preemptor& preemptor, std::size_t widest);
+  [[nodiscard]] ClaimAnswer claimAtLimit(const Preemptor& preemptor, std::size_t widest, const Excess& limit,
+                                         base::WallTime goneBy);
+  [[nodiscard]] Amounts leavingAfter(base::WallTime goneBy, QueueTree::Index at);
   [[nodiscard]] const TerminatingCapacity& terminating();
   [[nodiscard]] base::WallTime victimsGoneBy(const Claim& claim) const;
   [[nodiscard]] PendingRelease releaseOf(const TerminatingMember& member) const;

@@ -71,8 +71,8 @@ bool GangClaims::claimBeforeLeaving(const PendingJob& pendingJob, const GangShap
   const auto withLeaving = beyondLimitWithLeaving(in_.tree, preemptor.queue, preemptor.demand);
   const auto widest = widestToClaim(pendingJob, shape);
   if (!withLeaving || !widest) return false;
-  auto claim = search_.searchBeforeLeaving(preemptor, *widest, *withLeaving);
-  return claim && carryOutUnlessReserved(pendingJob, std::move(*claim));
+  ClaimAnswer answer = search_.searchBeforeLeaving(pendingJob, preemptor, *widest, *withLeaving);
+  return answer.claim && carryOutUnlessReserved(pendingJob, std::move(*answer.claim));
 }
 
 GangClaims::Outcome GangClaims::claimGuaranteed(const PendingJob& pendingJob, const GangShape& shape) {

@@ -30,8 +30,14 @@ struct ScheduleContext {
   void take(const model::Job& job, const Placement& placement);
   // For a job that waits: it may start, or preempt, once it accepts a wider placement.
   void wakeAtRelaxation(const PendingJob& pendingJob, const GangShape& shape) {
-    if (const auto& next = shape.relaxation.next)
-      wakeAt(placer.waitingSinceOf(*pendingJob.waiting->job, pendingJob.position) + next->after);
+    wakeAt(relaxesAt(pendingJob, shape));
+  }
+  // When the job accepts nodes that are farther apart; nothing if it never does.
+  [[nodiscard]] std::optional<base::WallTime> relaxesAt(const PendingJob& pendingJob,
+                                                        const GangShape& shape) {
+    const auto& next = shape.relaxation.next;
+    if (!next) return std::nullopt;
+    return placer.waitingSinceOf(*pendingJob.waiting->job, pendingJob.position) + next->after;
   }
   void wakeAt(std::optional<base::WallTime> time) {
     if (time && (!schedule.wakeAt || *time < *schedule.wakeAt)) schedule.wakeAt = time;
