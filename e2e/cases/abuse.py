@@ -4,7 +4,7 @@ import time
 
 import support
 from lib import processes
-from lib.api import fetch
+from lib.api import ApiError, MERGE_PATCH, fetch
 from support import GPU, GROUP, OPERATOR, VERSION, condition, custom, given, job, wait_phase
 
 # The chart's limit is a gibibyte.
@@ -33,6 +33,32 @@ class Abuse(support.Case):
         self.assertTrue(given().alive(OPERATOR))
         self.assertLess(processes.peak_mb(given().pid(OPERATOR)), MOST_MB)
         super().tearDown()
+
+    def is_written(self, path, metadata):
+        """Returns False if the object would be too large."""
+        try:
+            given().api.call("PATCH", path, {"metadata": metadata}, MERGE_PATCH)
+        except ApiError as error:
+            self.assertIn("too large", str(error))
+            return False
+        return True
+
+    def fill(self, path):
+        """Adds annotations and labels until the API server accepts no more."""
+        def written(metadata):
+            return self.is_written(path, metadata)
+
+        def name(number):
+            return f"{'k' * 50}-{number}.invalid/{'n' * 50}"
+        self.assertTrue(written({"annotations": {name(i): "v" * 1_500 for i in range(150)}}), "the first annotations")
+        number = 0
+        for count in (100, 10, 1):
+            # Each costs thrice its size: the writer of the field is stored as well.
+            while written({"labels": {name(number + i): "v" * 63 for i in range(count)}}):
+                number += count
+        last = 0  # and the last bytes
+        for more in (512, 256, 128, 64, 32, 16, 8, 4, 2, 1):
+            last += more if written({"annotations": {name(0): "v" * (1_500 + last + more)}}) else 0
 
     def submit(self, name, container=None, metadata=None, **options):
         body = job(name, **options)

@@ -6,7 +6,7 @@ import time
 
 import support
 from lib import kwok
-from support import GPU, given, kubectl, wait_phase
+from support import GPU, GROUP, JOBS, VERSION, given, kubectl, wait_phase
 from tenants import Tenants, install_chart, never_bound, role
 
 RUNS = "whole"
@@ -74,6 +74,19 @@ class Loans(Tenants):
         self.attack("lent", role(replicas=4, gpus=8, **never_bound()), queue="borrower")
         self.is_being_started("lent")
         take_away()
+        self.owner_is_served(time.monotonic() + MIN_RUNTIME)
+
+    def test_a_start_that_is_filled_up(self):
+        """An attempt whose record could not be written any more could not be given up: the members that are bound run
+        beyond its deadline."""
+        self.lend()
+        take_away = self.claim()
+        large = role(replicas=4, gpus=8)
+        large["template"]["spec"]["containers"][0]["args"] = ["x" * 900_000]
+        self.attack("lent", large, role("helper", **never_bound()), queue="borrower")
+        self.is_being_started("lent")
+        take_away()
+        self.fill(f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{JOBS}/lent")
         self.owner_is_served(time.monotonic() + MIN_RUNTIME)
 
     def test_members_without_their_owner(self):

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import support
 from abuse import Abuse
-from lib.api import ApiError, MERGE_PATCH
 from support import EXTENDER, GPU, GROUP, OPERATOR, VERSION, given, job, wait_phase
 
 RUNS = "whole"
@@ -57,32 +56,11 @@ class Large(Abuse):
         said = self.refused((self.namespace, "wordy"), "no=name-of-a-variable")
         self.assertLessEqual(len(said["message"]), LONGEST)
 
-    def fill(self, path):
-        """Adds annotations and labels until the API server accepts no more."""
-        def written(metadata):
-            try:
-                given().api.call("PATCH", path, {"metadata": metadata}, MERGE_PATCH)
-            except ApiError as error:
-                self.assertIn("too large", str(error))
-                return False
-            return True
-
-        def name(number):
-            return f"{'k' * 50}-{number}.invalid/{'n' * 50}"
-        self.assertTrue(written({"annotations": {name(i): "v" * 1_500 for i in range(150)}}), "the first annotations")
-        number = 0
-        for count in (100, 10, 1):
-            # Each costs thrice its size: the writer of the field is stored as well.
-            while written({"labels": {name(number + i): "v" * 63 for i in range(count)}}):
-                number += count
-        last = 0  # and the last bytes
-        for more in (512, 256, 128, 64, 32, 16, 8, 4, 2, 1):
-            last += more if written({"annotations": {name(0): "v" * (1_500 + last + more)}}) else 0
-
     def owner_gets_its_nodes(self):
         support.create_job(self.others, job("own", replicas=4, queue="owner"))
         wait_phase(self.jobs, self.others, "own", "Running", 2 * support.PATIENCE)
         support.delete_job(self.others, "own")
+        support.delete_job(self.namespace, "lent")  # else it may take all nodes again before the neighbour's job
 
     def lend(self):
         self.policy(POLICY)
@@ -95,6 +73,26 @@ class Large(Abuse):
         wait for ever."""
         self.lend()
         self.fill(f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{support.JOBS}/lent")
+        self.owner_gets_its_nodes()
+
+    def test_a_job_that_is_filled_up_with_finalizers(self):
+        """They could not be removed with the labels, and the job could neither be preempted nor deleted."""
+        self.lend()
+        path = f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{support.JOBS}/lent"
+        own = support.get_job(self.namespace, "lent")["metadata"]["finalizers"]
+        names = [f"{'k' * 60}.{'l' * 60}.{'m' * 60}.{'n' * 55}/{'f' * 55}{i:07d}" for i in range(6_000)]
+
+        def written(count):
+            metadata = {"finalizers": own + names[:count], "managedFields": [{}]}
+            return self.is_written(path, metadata)
+        fits, beyond = 1, len(names)
+        while beyond - fits > 1:
+            middle = (fits + beyond) // 2
+            if written(middle):
+                fits = middle
+            else:
+                beyond = middle
+        written(fits)
         self.owner_gets_its_nodes()
 
     def test_a_member_that_is_filled_up(self):

@@ -15,6 +15,8 @@ using base::ErrorCode;
 // Far above the jobs of one cluster. Reaching it costs at most one repeated write per job.
 constexpr std::size_t kMaxHashes = 50'000;
 
+bool holdsNodes(const model::Job& job) { return job.status.gang.placed || job.status.gang.proposal; }
+
 }  // namespace
 
 void StatusWriter::write(const StepPtr& step) {
@@ -46,7 +48,8 @@ void StatusWriter::statusWritten(const StepPtr& step, const Answer& answer) {
     deps_.metrics.noteTransition(job, *step->decision.status, deps_.executor.wallNow());
     return runActions_(step);
   }
-  if (codec::isTooLargeError(answer.error()) && !step->shrunk && job.status.gang.placed) return shrink(step);
+  if (codec::isTooLargeError(answer.error()) && holdsNodes(job))
+    return step->shrunk ? deleteTooLarge(step) : shrink(step);
   step->decision.actions.clear();
   switch (answer.error().code) {
     case ErrorCode::kConflict: return reread(step, Reread::kAfterConflict);
@@ -86,19 +89,46 @@ void StatusWriter::recordEvents(const Step& step) {
   }
 }
 
-// The record of a running gang must be written, or the gang could not be preempted. Its owner may have filled
-// the object up to the API server's limit. Removes labels and annotations, which the owner may add at any
-// time and which do not decide whether the gang may run.
+// The record of a gang that holds nodes must be written, or the gang could not be preempted. Its owner may
+// have filled the object up to the API server's limit. Removes the metadata that the owner may add at any
+// time and that does not decide whether the gang may run.
 void StatusWriter::shrink(const StepPtr& step) {
   const model::Job& job = *step->decision.job;
-  step->shrunk = true;
-  deps_.log.warning("too large to be written: its labels and annotations are removed",
+  deps_.log.warning("too large to be written: its labels, annotations and foreign finalizers are removed",
                     {{"namespace", job.key.ns}, {"job", job.key.name}});
   deps_.events.record(job, {true, "TooLargeToWrite",
-                            "the job was too large to be written: its labels and annotations were removed"});
+                            "the job was too large to be written: its labels, annotations, owners and "
+                            "foreign finalizers were removed"});
   deps_.metrics.countWrite("trainingjobs");
   deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeStrippingPatch(job),
-                  steps_.guarded([this, step](const Answer&) { reread(step, Reread::kAfterConflict); }));
+                  steps_.guarded([this, step](const Answer& answer) {
+                    step->shrunk = answer.has_value();
+                    reread(step, Reread::kAfterConflict);
+                  }));
+}
+
+// The spec fills the object. Nothing else can be removed from it, and a job without a record must hold
+// nothing. A deletion without finalizers writes nothing. (Rejected: to preempt it without a record. Each
+// decision would have to ask which records are true.)
+void StatusWriter::deleteTooLarge(const StepPtr& step) {
+  const model::Job& job = *step->decision.job;
+  deps_.log.warning("too large to be written, although its metadata was removed: it is deleted",
+                    {{"namespace", job.key.ns}, {"job", job.key.name}});
+  deps_.events.record(job,
+                      {true, "TooLargeToWrite",
+                       "the job was too large to be written, although its labels, annotations and foreign "
+                       "finalizers were removed: it was deleted"});
+  deps_.metrics.countWrite("trainingjobs");
+  deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeFinalizersPatch(job),
+                  steps_.guarded([this, step](const Answer&) {
+                    kube::DeleteOptions options;
+                    options.uid = step->decision.job->uid.str();
+                    options.propagationPolicy = "Background";
+                    deps_.metrics.countWrite("trainingjobs");
+                    deps_.api.remove(step->path, options, steps_.guarded([this, step](const Answer&) {
+                      reread(step, Reread::kOutcomeUnknown);
+                    }));
+                  }));
 }
 
 // After a conflict or an unknown outcome, only a read shows what the record is now.
@@ -117,6 +147,7 @@ void StatusWriter::reread(const StepPtr& step, Reread why) {
     // An unchanged object gives the next attempt no better chance, so the job backs off.
     const auto now = deps_.cache.jobs.find(job.key);
     const bool same = now && now->resourceVersion == job.resourceVersion;
+    if (same && step->shrunk && why == Reread::kAfterConflict) return deleteTooLarge(step);
     if (same || why == Reread::kAfterConflict) step->good = false;
     steps_.of(job.key).writing.reset();
     steps_.finish(step);

@@ -33,6 +33,7 @@ class StatusWriter {
   [[nodiscard]] bool tookEffect(const Step& step);
   void reread(const StepPtr& step, Reread why);
   void shrink(const StepPtr& step);
+  void deleteTooLarge(const StepPtr& step);
   [[nodiscard]] bool writeAgain(const StepPtr& step);
 
   const ExecutorDependencies& deps_;

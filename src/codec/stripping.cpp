@@ -22,7 +22,22 @@ std::string encodeStrippingPatch(const model::Job& job) {
   JsonWriter out;
   out.beginObject().key("metadata").beginObject();
   out.member("uid", job.uid.str());
-  out.key("labels").null().key("annotations").null();
+  out.key("labels").null().key("annotations").null().key("ownerReferences").null();
+  if (job.hasReleaseFinalizer) {
+    out.key("finalizers").beginArray().string(names::kReleaseFinalizer).endArray();
+  } else {
+    out.key("finalizers").null();
+  }
+  forgetManagedFields(out);
+  out.endObject().endObject();
+  return std::move(out).take();
+}
+
+std::string encodeFinalizersPatch(const model::Job& job) {
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject();
+  out.member("uid", job.uid.str());
+  out.key("finalizers").null();
   forgetManagedFields(out);
   out.endObject().endObject();
   return std::move(out).take();
@@ -38,7 +53,7 @@ base::Result<std::string> encodeStrippingPatch(const model::Uid& uid, std::strin
   document->root().find("metadata").find("labels").forEachMember([&](std::string_view name, JsonValue) {
     if (std::find(kOfMembers.begin(), kOfMembers.end(), name) == kOfMembers.end()) out.key(name).null();
   });
-  out.endObject().key("annotations").null();
+  out.endObject().key("annotations").null().key("finalizers").null();
   forgetManagedFields(out);
   out.endObject().endObject();
   return std::move(out).take();

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -42,7 +43,8 @@ class Server final : public test::FakeApi {
   std::string pod;            // of its pods, the answer to every read
   // The effect of a write of the status; by default it is refused by a conflict.
   std::function<bool()> write = [] { return false; };
-  bool editsSpec = false;  // each version has another generation
+  bool editsSpec = false;      // each version has another generation
+  bool takesMetadata = false;  // a patch of the job beside its status succeeds
   int writes = 0;
   int created = 0;
   std::size_t open = 0;  // bytes of pods in unanswered requests
@@ -68,6 +70,7 @@ class Server final : public test::FakeApi {
     }
     const bool asksForPod = request.path.find("/pods/") != std::string::npos;
     if (request.method == net::Method::kGet) return kube::ApiResponse{200, asksForPod ? pod : stored()};
+    if (takesMetadata && !request.path.ends_with("/status")) return kube::ApiResponse{200, stored()};
     ++writes;
     const bool current =
         request.body.find(fmt::format(R"("resourceVersion":"{}")", version)) != std::string::npos;
@@ -217,7 +220,19 @@ TEST_CASE("A placed job that is too large for its record loses the metadata that
     fixture.api.status = kPlaced;
     fixture.cache.jobs.upsert(object(++fixture.api.version, kPlaced));
     fixture.runForAMinute();
-    CHECK_THAT(stripped, Catch::Contains(R"("labels":null,"annotations":null,"managedFields":[{}])"));
+    CHECK_THAT(stripped, Catch::Contains(R"("labels":null,"annotations":null,"ownerReferences":null,)"
+                                         R"("finalizers":null,"managedFields":[{}])"));
+    CHECK(fixture.api.status == R"({"phase":"Queued"})");
+  }
+  SECTION("a job that is being started") {
+    const std::string starting =
+        R"({"gang":{"proposal":{"id":"1","kind":"Start","phase":"Reserved","epoch":1,"term":1,"generation":1,)"
+        R"("deadline":"2024-10-04T01:00:00Z","add":[{"role":"worker","indices":"0-1","node":"n1"}]}}})";
+    fixture.api.status = starting;
+    fixture.cache.jobs.upsert(object(++fixture.api.version, starting));
+    REQUIRE(fixture.cache.jobs.find(kJob)->status.gang.proposal);
+    fixture.runForAMinute();
+    CHECK_FALSE(stripped.empty());
     CHECK(fixture.api.status == R"({"phase":"Queued"})");
   }
   SECTION("but a pending job is left alone and counts as failing") {
@@ -227,6 +242,28 @@ TEST_CASE("A placed job that is too large for its record loses the metadata that
     REQUIRE(feedback.contains(kJob));
     CHECK(feedback.at(kJob).failing);
   }
+}
+
+TEST_CASE("A placed job whose spec is too large for its record is deleted") {
+  Fixture fixture;
+  fixture.api.takesMetadata = true;
+  std::vector<std::string> sent;
+  const bool hasMetadata = GENERATE(false, true);  // to be removed first
+  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.method == net::Method::kPatch && request.path.ends_with("/status")) return kTooLarge;
+    if (request.method == net::Method::kPatch && hasMetadata && sent.empty()) ++fixture.api.version;
+    if (request.method == net::Method::kPatch) sent.push_back(request.body);
+    if (request.method == net::Method::kDelete) sent.push_back("delete " + request.path);
+    return std::nullopt;
+  };
+  fixture.api.status = kPlaced;
+  fixture.cache.jobs.upsert(object(++fixture.api.version, kPlaced));
+  fixture.decide();
+  fixture.loop.runFor(100ms);
+  REQUIRE(sent.size() >= 3);
+  CHECK_THAT(sent[0], Catch::Contains(R"("annotations":null)"));
+  CHECK_THAT(sent[1], Catch::Contains(R"("finalizers":null)") && !Catch::Contains("annotations"));
+  CHECK_THAT(sent[2], Catch::StartsWith("delete ") && Catch::EndsWith("/trainingjobs/bert"));
 }
 
 TEST_CASE("A gang's record is written however often its spec is edited") {
@@ -272,8 +309,9 @@ TEST_CASE("A pod that is filled up to the storage limit is emptied and then dele
     fixture.executor.execute(plan);
     fixture.loop.runFor(300ms);
   }
-  CHECK(stripped ==
-        R"({"metadata":{"uid":"p","labels":{"x":null},"annotations":null,"managedFields":[{}]}})");
+  CHECK(
+      stripped ==
+      R"({"metadata":{"uid":"p","labels":{"x":null},"annotations":null,"finalizers":null,"managedFields":[{}]}})");
   CHECK(deleted == 1);
 }
 
