@@ -77,8 +77,8 @@ def bodies(namespace):
                                    {"a": {"containers": [{"name": "a", "resources": {"limits": {GPU: "-5", "cpu": "-1"}}}]}}),
         "letters of a queue": tried([role("a")], queue="q\n\u0000\u001b[31m" + "A" * 1_000_000),
         "measurements": tried(planned, count=16, plan={"mode": "Auto", "maxGPUs": 8, "model": {**model, "measurements": [
-            {"workersPerNode": [1, 2, 3, 4], "batchPerWorker": 7, "stepMicroseconds": 1000 + i, "servers": i % 9}
-            for i in range(1000)]}}),
+            {"workersPerNode": [1, 2, 3, 4] * 16, "batchPerWorker": 7, "stepMicroseconds": 1000 + i, "servers": i % 9}
+            for i in range(64)]}}),
     }
 
 

@@ -206,6 +206,22 @@ class Refusals(unittest.TestCase):
                 self.assertIn(want["says"], done.stderr)
                 self.assertNotIn("no such key", done.stderr, "a rule failed to run instead of answering")
 
+    def test_measurements_are_bounded_together(self):
+        """Each number that is stored costs the API server time at every write of the job."""
+        def steps(count, nodes):
+            return [{"workersPerNode": [1] * nodes, "batchPerWorker": 1, "stepMicroseconds": 1}] * count
+        field = "spec.plan.model.measurements"
+        for measurements, words in ((steps(1, 257), f"{field}[0].workersPerNode: Too many: 257"),
+                                    (steps(65, 1), f"{field}: Too many: 65"),
+                                    (steps(171, 4096), "must have at most 256 items"),
+                                    (steps(16, 256) + steps(1, 1), "must not have more than 4096 nodes in all"),
+                                    (steps(16, 256), None)):
+            with self.subTest(words):
+                made = job("measured", plan={"model": {"batchPerWorker": 1, "measurements": measurements}})
+                done = kubectl("create", "--dry-run=server", "-f", "-", input=json.dumps(made))
+                self.assertEqual(done.returncode == 0, words is None, done.stderr)
+                self.assertIn(words or "", done.stderr)
+
     def test_what_only_the_operator_refuses_is_well_formed_here(self):
         for path in expecting(NONSENSE, "Admitted=False") + expecting(PARTLY, "accepted"):
             with self.subTest(path.stem):

@@ -26,7 +26,9 @@ constexpr std::int64_t kMaxMilliSpeed = 1'000'000'000'000'000;
 constexpr int kMaxParameterBytes = 64;
 constexpr int kMaxLayers = 1'000'000;
 constexpr int kMaxWorkers = 10'000;
-constexpr std::size_t kMaxMeasurements = 1'000;
+// The API server checks each number of an object at every write of it: see tests/schemas.py.
+constexpr std::size_t kMaxMeasurements = 64;
+constexpr std::size_t kMaxNodesOfStep = 256;
 constexpr std::size_t kMaxTypes = 32;
 // The limit for all measurements together: each node is a term of the fit, which delays a cycle.
 constexpr std::size_t kMaxNodes = 4'096;
@@ -123,8 +125,8 @@ void readMeasurements(const Field& list, ModelProfile& profile) {
     if (!workers.present()) return workers.complain("is required");
     workers.forEachElement(
         [&](const Field& node) { step.workers.push_back(node.smallInteger(1, 1, kMaxWorkers)); });
-    if (step.workers.empty() || step.workers.size() > kMaxNodes)
-      workers.complain(fmt::format("needs 1 to {} nodes", kMaxNodes));
+    if (step.workers.empty() || step.workers.size() > kMaxNodesOfStep)
+      workers.complain(fmt::format("needs 1 to {} nodes", kMaxNodesOfStep));
     nodes += step.workers.size();
     step.servers = each["servers"].smallInteger(0, 0, kMaxWorkers);
     step.batchPerWorker = readWhole(each["batchPerWorker"], 0, 1, kMaxBatch);

@@ -73,10 +73,16 @@ TEST_CASE("nonsense in a profile is refused by name") {
     return fmt::format(R"({{"workersPerNode":[{}],"batchPerWorker":1,"stepMicroseconds":1}})",
                        fmt::join(std::vector<int>(nodes, 1), ","));
   };
-  CHECK(refusal(fmt::format(R"("measurements":[{},{}])", onNodes(4'000), onNodes(97))) ==
+  const auto steps = [&](std::size_t count, std::size_t nodes) {
+    return fmt::to_string(fmt::join(std::vector<std::string>(count, onNodes(nodes)), ","));
+  };
+  CHECK(refusal(fmt::format(R"("measurements":[{}])", onNodes(257))) ==
+        "p.json: measurements[0].workersPerNode: needs 1 to 256 nodes");
+  CHECK(refusal(fmt::format(R"("measurements":[{}])", steps(65, 1))) ==
+        "p.json: measurements: must not have more than 64 steps");
+  CHECK(refusal(fmt::format(R"("measurements":[{},{}])", steps(16, 256), onNodes(1))) ==
         "p.json: measurements: must not have more than 4096 nodes in all, has 4097");
-  CHECK(refusal(fmt::format(R"("batchSize":8,"measurements":[{},{}])", onNodes(4'000), onNodes(96))) ==
-        "accepted");
+  CHECK(refusal(fmt::format(R"("batchSize":8,"measurements":[{}])", steps(16, 256))) == "accepted");
   CHECK(refusal(R"("exchange":"Gossip")").find("p.json: exchange: must be one of") == 0);
   CHECK(codec::decodeModelProfile("[]", "p.json").error().message == "p.json: expected an object");
 }
