@@ -240,7 +240,7 @@ class ChartTest(unittest.TestCase):
             "antiAffinityTopologyKeys": ["kubernetes.io/hostname"]}},
         "no namespace of the system": {"admissionPolicy": {"systemNamespaces": [], "exemptNamespaces": []}},
         "bare": {"rbac": {"create": False}, "admissionPolicy": {
-            "reserved": False, "priorityClasses": False, "antiAffinity": False, "systemClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
+            "reserved": False, "jobMetadata": False, "priorityClasses": False, "antiAffinity": False, "systemClasses": False}, "crds": {"install": False}, "metrics": {"annotations": False},
                  "podDisruptionBudget": {"enabled": False}},
     }
     # Kinds that only clusters with Prometheus' operator have.

@@ -322,6 +322,38 @@ class PoliciesTest(UserCase):
             self.as_user("admin", "delete", "tj/kept", "--wait=false")
             jobs.wait(lambda all_: not all_, "the job is gone")
 
+    def test_a_job_has_few_finalizers_and_owners(self):
+        """Each costs the API server time at every write of the job. No user is exempt."""
+        def finalizers(count):
+            return {"finalizers": [f"example.com/{number}" for number in range(count)]}
+
+        def owners(count):
+            return {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": f"{number}"}
+                                        for number in range(count)]}
+        edit = ["patch", "tj/many", "--type=merge", "-p"]
+        create = ["create", "--dry-run=server", "-f", "-"]
+        body = job("many", replicas=2, gpus=1)
+
+        def having(metadata):
+            return json.dumps({**body, "metadata": {**body["metadata"], **metadata}})
+        for field, entries in (("finalizers", finalizers), ("ownerReferences", owners)):
+            words = f"metadata.{field} of a TrainingJob must not have more than 16 entries"
+            for group in ([], ["--as-group=system:masters"]):
+                self.refused(words, "admin", *create, *group, input=having(entries(17)))
+            self.as_user("admin", *create, input=having(entries(16)))
+        # The operator adds its own finalizer to sixteen others.
+        with support.watch_jobs(self.namespace) as jobs:
+            self.as_user("admin", "create", "-f", "-", input=having(finalizers(16)))
+            wait_phase(jobs, self.namespace, "many", "Running")
+            has = support.get_job(self.namespace, "many")["metadata"]["finalizers"]
+            self.assertEqual(17, len(has), has)
+            self.refused("must not have more than 16 entries", "admin", *edit,
+                         json.dumps({"metadata": {"finalizers": [*has, "example.com/one-more"]}}))
+            self.as_user("admin", "annotate", "tj/many", "note=mine")
+            self.as_user("admin", *edit, '{"metadata":{"finalizers":["trainyard.dev/release"]}}')
+            self.as_user("admin", "delete", "tj/many", "--wait=false")
+            jobs.wait(lambda all_: not all_, "the job is gone")
+
     def test_gpus_need_a_scheduler_that_asks_the_extender(self):
         create = ["create", "-f", "-"]
         self.refused("must have spec.schedulerName", "admin", *create,
@@ -349,7 +381,7 @@ class PoliciesTest(UserCase):
                     lambda name=name: given().json("get", "validatingadmissionpolicy", name).get("status", {}),
                     lambda status: "observedGeneration" in status, "the policy is checked")
                 self.assertEqual({}, checked.get("typeChecking", {}))
-        self.assertEqual(8, len(policies))
+        self.assertEqual(9, len(policies))
 
 
 class PriorityClassesTest(UserCase):
