@@ -1,5 +1,7 @@
 #include "base/quantity.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace trainyard::base {
@@ -10,9 +12,16 @@ __extension__ using Wide = __int128;
 // Far above any accepted value, far below overflow: intermediate results stay exact.
 constexpr Wide kWideLimit = static_cast<Wide>(1) << 120;
 
+// In whole units, so that rounding up and rounding down return the same amount.
+constexpr std::int64_t kLargest = INT64_MAX / 1000 * 1000;
+
+// The scale of a larger exponent does not fit.
+constexpr int kMaxExponent = 18;
+
 struct Scale {
   Wide numerator = 1;
   Wide denominator = 1;
+  bool tooLarge = false;  // for any number but 0
 };
 
 Wide power(Wide base, int exponent) {
@@ -43,7 +52,7 @@ bool readSuffix(std::string_view suffix, Scale& scale) {
   return false;
 }
 
-// Reads "e3" or "E-2": a decimal exponent, bounded so that the scale fits.
+// Reads "e3" or "E-2": a decimal exponent.
 bool readExponent(std::string_view text, Scale& scale) {
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return false;
   text.remove_prefix(1);
@@ -52,13 +61,16 @@ bool readExponent(std::string_view text, Scale& scale) {
     negative = text[0] == '-';
     text.remove_prefix(1);
   }
-  if (text.empty() || text.size() > 2) return false;
+  if (text.empty()) return false;
   int exponent = 0;
   for (const char c : text) {
     if (c < '0' || c > '9') return false;
-    exponent = exponent * 10 + (c - '0');
+    exponent = std::min(exponent * 10 + (c - '0'), kMaxExponent + 1);
   }
-  if (exponent > 18) return false;
+  if (exponent > kMaxExponent) {
+    scale.tooLarge = !negative;
+    return scale.tooLarge;
+  }
   (negative ? scale.denominator : scale.numerator) = power(10, exponent);
   return true;
 }
@@ -68,7 +80,8 @@ struct Digits {
   int fractionDigits = 0;
   std::size_t length = 0;
   bool any = false;
-  bool tooLong = false;
+  bool tooLarge = false;
+  bool tooFine = false;
 };
 
 Digits readDigits(std::string_view text) {
@@ -83,7 +96,7 @@ Digits readDigits(std::string_view text) {
     if (c < '0' || c > '9') break;
     digits.any = true;
     if (digits.value >= kWideLimit / 1'000'000'000'000'000'000 || digits.fractionDigits >= 18) {
-      digits.tooLong = true;
+      (inFraction ? digits.tooFine : digits.tooLarge) = true;
       continue;
     }
     digits.value = digits.value * 10 + (c - '0');
@@ -94,7 +107,7 @@ Digits readDigits(std::string_view text) {
 
 }  // namespace
 
-Result<Quantity> Quantity::parse(std::string_view text) {
+Result<Quantity> Quantity::parse(std::string_view text, OutOfRange outOfRange) {
   const auto refuse = [&](std::string_view why) {
     return fail(ErrorCode::kInvalid, fmt::format("quantity \"{}\": {}", text.substr(0, 64), why));
   };
@@ -104,18 +117,25 @@ Result<Quantity> Quantity::parse(std::string_view text) {
     negative = rest[0] == '-';
     rest.remove_prefix(1);
   }
+  const auto tooLarge = [&](std::string_view why) -> Result<Quantity> {
+    if (outOfRange == OutOfRange::kRefuse) return refuse(why);
+    return Quantity(negative ? -kLargest : kLargest);
+  };
   const Digits digits = readDigits(rest);
   if (!digits.any) return refuse("not a number");
   rest.remove_prefix(digits.length);
   Scale scale;
   if (!readSuffix(rest, scale) && !readExponent(rest, scale)) return refuse("unknown suffix");
-  if (digits.tooLong) return refuse("too many digits");
+  if (digits.tooFine) return refuse("too many digits");
+  if (digits.tooLarge) return tooLarge("too many digits");
+  if (scale.tooLarge && digits.value != 0) return tooLarge("out of range");
 
   const Wide denominator = scale.denominator * power(10, digits.fractionDigits);
-  if (digits.value != 0 && scale.numerator > kWideLimit / digits.value / 1000) return refuse("out of range");
+  if (digits.value != 0 && scale.numerator > kWideLimit / digits.value / 1000)
+    return tooLarge("out of range");
   const Wide scaled = digits.value * scale.numerator * 1000;
   const Wide milli = (scaled + denominator - 1) / denominator;
-  if (milli > INT64_MAX) return refuse("out of range");
+  if (milli > INT64_MAX) return tooLarge("out of range");
   const auto magnitude = static_cast<std::int64_t>(milli);
   return Quantity(negative ? -magnitude : magnitude);
 }

@@ -14,15 +14,16 @@ namespace trainyard::codec {
                                       std::string_view complaint);
 
 // Runs `read(Field root)` over the object's text and turns the first complaint into an error that names the
-// object. Text that is not an object is an error as well.
+// object. Text that is not an object is an error as well. `quantities`: see FieldErrors.
 template <typename Read>
-[[nodiscard]] auto decodeObject(std::string_view kind, std::string_view json, Read&& read)
+[[nodiscard]] auto decodeObject(std::string_view kind, std::string_view json, Read&& read,
+                                base::OutOfRange quantities = base::OutOfRange::kRefuse)
     -> base::Result<decltype(read(std::declval<const Field&>()))> {
   auto document = JsonDocument::parseObject(json);
   if (!document) return base::fail(objectError(kind, {}, document.error().message));
   if (document->root().type() != JsonType::kObject)
     return base::fail(objectError(kind, {}, "expected an object"));
-  FieldErrors errors;
+  FieldErrors errors(quantities);
   const Field root(document->root(), errors);
   auto object = read(root);
   if (errors.any()) return base::fail(objectError(kind, document->root(), errors.first()));

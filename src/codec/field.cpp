@@ -143,8 +143,8 @@ base::Quantity Field::quantity() const {
     if (present()) refuse("expected a quantity");
     return {};
   }
-  const auto quantity =
-      base::Quantity::parse(type == JsonType::kString ? std::string(*value_.string()) : value_.minified());
+  const auto quantity = base::Quantity::parse(
+      type == JsonType::kString ? std::string(*value_.string()) : value_.minified(), errors_->quantities_);
   if (quantity) return *quantity;
   complain(quantity.error().message);
   return {};

@@ -21,6 +21,10 @@ namespace trainyard::codec {
 // the reading checks once, at the end.
 class FieldErrors {
  public:
+  // `quantities`: kSaturate for objects that others write. The API server accepts quantities beyond our
+  // range, and the cache must not lose a pod or a node for one of them.
+  explicit FieldErrors(base::OutOfRange quantities = base::OutOfRange::kRefuse) : quantities_(quantities) {}
+
   [[nodiscard]] bool any() const { return !first_.empty(); }
   // "spec.containers[0].name: expected a string, is 5"; empty if there is no complaint.
   [[nodiscard]] const std::string& first() const { return first_; }
@@ -37,6 +41,7 @@ class FieldErrors {
   };
   std::string pathOf(int step) const;
 
+  base::OutOfRange quantities_;
   std::vector<Step> steps_;
   std::string first_;
   int firstStep_ = -1;
@@ -60,8 +65,10 @@ class Field {
   [[nodiscard]] int smallInteger(int whenAbsent, int least, int most = std::numeric_limits<int>::max()) const;
   [[nodiscard]] bool boolean(bool whenAbsent) const;
   [[nodiscard]] std::optional<base::WallTime> time() const;
-  // A string or a number, as in resource lists.
+  // A string or a number, as in resource lists. Beyond the range, the errors' rule for quantities decides.
   [[nodiscard]] base::Quantity quantity() const;
+  // Returns true if quantities beyond the range saturate.
+  [[nodiscard]] bool saturates() const { return errors_->quantities_ == base::OutOfRange::kSaturate; }
   // Returns the text, and complains if it is absent.
   [[nodiscard]] std::string_view required() const;
 

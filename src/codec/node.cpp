@@ -44,6 +44,19 @@ model::Node readNode(const Field& root) {
 
 }  // namespace
 
-base::Result<model::Node> decodeNode(std::string_view json) { return decodeObject("node", json, readNode); }
+base::Result<model::Node> decodeNode(std::string_view json) {
+  return decodeObject("node", json, readNode, base::OutOfRange::kSaturate);
+}
+
+std::optional<model::Node> decodePartOfNode(std::string_view json) {
+  const auto document = JsonDocument::parseObject(json);
+  if (!document) return std::nullopt;
+  FieldErrors ignored(base::OutOfRange::kSaturate);
+  model::Node node = readNode(Field(document->root(), ignored));
+  if (node.name.empty()) return std::nullopt;
+  node.unschedulable = true;
+  node.allocatable.pods = 0;
+  return node;
+}
 
 }  // namespace trainyard::codec

@@ -247,6 +247,10 @@ std::shared_ptr<const model::PartlyEnded> readPartlyEnded(const ContainerReports
   return partly->ended.empty() ? nullptr : std::shared_ptr<const model::PartlyEnded>(std::move(partly));
 }
 
+ContainerReports readReports(const Field& status) {
+  return {byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
+}
+
 Pod readPod(const Field& root) {
   Pod pod;
   readMetadata(root["metadata"], pod);
@@ -254,7 +258,7 @@ Pod readPod(const Field& root) {
   pod.phase = parsePhase(status["phase"].text());
   pod.statusReason = status["reason"].text();
   pod.nominated = model::NodeName(status["nominatedNodeName"].text());
-  ContainerReports reports{byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
+  ContainerReports reports = readReports(status);
   readConditions(status["conditions"], pod, reports);
   const Field spec = root["spec"];
   readSpec(spec, reports, pod);
@@ -268,17 +272,35 @@ Pod readPod(const Field& root) {
 
 }  // namespace
 
-base::Result<Pod> decodePod(std::string_view json) { return decodeObject("pod", json, readPod); }
+base::Result<Pod> decodePod(std::string_view json) {
+  return decodeObject("pod", json, readPod, base::OutOfRange::kSaturate);
+}
+
+std::optional<Pod> decodePartOfBoundPod(std::string_view json) {
+  const auto document = JsonDocument::parseObject(json);
+  if (!document) return std::nullopt;
+  FieldErrors ignored(base::OutOfRange::kSaturate);
+  Pod pod = readPod(Field(document->root(), ignored));
+  if (pod.key.name.empty() || !pod.bound()) return std::nullopt;
+  // Read once more, for the complaints about requests alone.
+  FieldErrors errors(base::OutOfRange::kSaturate);
+  const Field root(document->root(), errors);
+  CountedNames names;
+  static_cast<void>(readPodRequests(root["spec"], readReports(root["status"]), names));
+  if (errors.any()) pod.shape.requests = wholeNode();
+  return pod;
+}
 
 base::Result<Pod> decodePodToSchedule(std::string_view json) {
-  return decodeObject("pod", json, [](const Field& root) {
+  const auto read = [](const Field& root) {
     Pod pod = readPod(root);
     const model::Resources requests = std::move(pod.shape.requests);
     CountedNames names;
     pod.shape = readPodShape(root["spec"], {}, names);
     pod.shape.requests = requests;
     return pod;
-  });
+  };
+  return decodeObject("pod", json, read, base::OutOfRange::kSaturate);
 }
 
 }  // namespace trainyard::codec

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "model/gpu_resources.h"
 #include "model/one_per_node.h"
 
 namespace trainyard::codec {
@@ -151,8 +152,10 @@ void addResource(Resources& into, std::string_view name, const Field& field, Rou
   }
   const std::int64_t units =
       rounding == Rounding::kUp ? quantity.unitsRoundedUp() : quantity.unitsRoundedDown();
+  const bool inMillicores = model::nativeUnit(name) == model::ResourceUnit::kMillicores;
+  const std::int64_t amount = inMillicores ? quantity.milli() : units;
   Resources one;
-  one.setAmount(name, model::nativeUnit(name) == model::ResourceUnit::kMillicores ? quantity.milli() : units);
+  one.setAmount(name, field.saturates() ? std::min(amount, kLargestAmount) : amount);
   into.add(one);
 }
 
@@ -165,6 +168,13 @@ Resources readPodRequests(const Field& podSpec, const ContainerReports& reports,
   sum.pods = 1;
   addHostPorts(podSpec, names, sum);
   return sum;
+}
+
+Resources wholeNode() {
+  Resources all;
+  model::forEachNative([&](const auto& native) { native.in(all) = kLargestAmount; });
+  for (const std::string& name : model::gpuResources()) all.setExtended(name, kLargestAmount);
+  return all;
 }
 
 }  // namespace trainyard::codec

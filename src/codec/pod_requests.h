@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "codec/counted_names.h"
@@ -10,6 +11,10 @@
 namespace trainyard::codec {
 
 enum class Rounding { kUp, kDown };
+
+// The largest amount of objects whose quantities saturate: more than any node has. A thousand of them add up
+// without reaching the end of the range, so that subtracting one of them restores the sum of the others.
+inline constexpr std::int64_t kLargestAmount = std::int64_t{1} << 53;
 
 // Adds one resource by its Kubernetes name. Resources that kube-scheduler does not count ("storage") are
 // skipped, and so are those that `names` does not count.
@@ -28,5 +33,8 @@ struct ContainerReports {
 // resize does not count.
 [[nodiscard]] model::Resources readPodRequests(const Field& podSpec, const ContainerReports& reports,
                                                CountedNames& names);
+
+// Returns more than any node has of each native resource and of each kind of GPU.
+[[nodiscard]] model::Resources wholeNode();
 
 }  // namespace trainyard::codec

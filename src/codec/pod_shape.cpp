@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "codec/storage_bytes.h"
-
 namespace trainyard::codec {
 namespace {
 
@@ -62,7 +60,7 @@ std::vector<model::EphemeralVolume> readEphemeralVolumes(const Field& volumes) {
     if (!spec.present()) return;
     model::EphemeralVolume each{volume["name"].string()};
     if (const Field name = spec["storageClassName"]; name.present()) each.storageClass = name.string();
-    each.bytes = readStorageBytes(spec["resources"]["requests"]["storage"], StorageRounding::kUp);
+    each.bytes = spec["resources"]["requests"]["storage"].quantity().unitsRoundedUp();
     ephemeral.push_back(std::move(each));
   });
   return ephemeral;

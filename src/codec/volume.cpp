@@ -6,7 +6,6 @@
 
 #include "codec/decode_object.h"
 #include "codec/pod_shape.h"
-#include "codec/storage_bytes.h"
 
 namespace trainyard::codec {
 namespace {
@@ -39,7 +38,7 @@ model::VolumeClaim readVolumeClaim(const Field& root) {
   claim.storageClass = spec["storageClassName"].text();
   claim.bound = root["status"]["phase"].text() == "Bound";
   claim.modes = readAccessModes(spec["accessModes"]);
-  claim.bytes = readStorageBytes(spec["resources"]["requests"]["storage"], StorageRounding::kUp);
+  claim.bytes = spec["resources"]["requests"]["storage"].quantity().unitsRoundedUp();
   claim.selectedNode = model::NodeName(meta["annotations"].value().find(kSelectedNode).string().value_or(""));
   return claim;
 }
@@ -52,7 +51,7 @@ model::Volume readVolume(const Field& root) {
     volume.affinity = readNodeSelectorTerms(required["nodeSelectorTerms"]);
   volume.storageClass = spec["storageClassName"].text();
   volume.modes = readAccessModes(spec["accessModes"]);
-  volume.bytes = readStorageBytes(spec["capacity"]["storage"], StorageRounding::kDown);
+  volume.bytes = spec["capacity"]["storage"].quantity().unitsRoundedDown();
   volume.available = root["status"]["phase"].text() == "Available" && !spec["claimRef"].present();
   volume.driver = spec["csi"]["driver"].text();
   volume.sharedBackend = std::any_of(kSharedBackends.begin(), kSharedBackends.end(),
@@ -104,23 +103,23 @@ model::CsiNode readCsiNode(const Field& root) {
 }  // namespace
 
 base::Result<model::VolumeClaim> decodeVolumeClaim(std::string_view json) {
-  return decodeObject("persistent volume claim", json, readVolumeClaim);
+  return decodeObject("persistent volume claim", json, readVolumeClaim, base::OutOfRange::kSaturate);
 }
 
 base::Result<model::Volume> decodeVolume(std::string_view json) {
-  return decodeObject("persistent volume", json, readVolume);
+  return decodeObject("persistent volume", json, readVolume, base::OutOfRange::kSaturate);
 }
 
 base::Result<model::StorageClass> decodeStorageClass(std::string_view json) {
-  return decodeObject("storage class", json, readStorageClass);
+  return decodeObject("storage class", json, readStorageClass, base::OutOfRange::kSaturate);
 }
 
 base::Result<model::CsiDriver> decodeCsiDriver(std::string_view json) {
-  return decodeObject("CSI driver", json, readCsiDriver);
+  return decodeObject("CSI driver", json, readCsiDriver, base::OutOfRange::kSaturate);
 }
 
 base::Result<model::CsiNode> decodeCsiNode(std::string_view json) {
-  return decodeObject("CSI node", json, readCsiNode);
+  return decodeObject("CSI node", json, readCsiNode, base::OutOfRange::kSaturate);
 }
 
 }  // namespace trainyard::codec

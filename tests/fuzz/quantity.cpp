@@ -13,7 +13,9 @@ void quantity(std::string_view input) {
   const auto read = base::Quantity::parse(input);
   const auto canonical = sim::canonicalQuantity(std::string(input));
   require(read.has_value() == canonical.has_value(), "both readers agree on what a quantity is");
+  const auto saturated = base::Quantity::parse(input, base::OutOfRange::kSaturate);
   if (!read) return require(!read.error().message.empty(), "a refusal says why");
+  require(saturated && *saturated == *read, "a quantity in the range is not changed");
   const auto again = base::Quantity::parse(fmt::format("{}m", read->milli()));
   require(again && *again == *read, "a written quantity reads as the same");
   require(read->unitsRoundedDown() <= read->unitsRoundedUp(), "rounding goes the way it says");

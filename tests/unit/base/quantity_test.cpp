@@ -5,6 +5,7 @@
 #include <string>
 
 using trainyard::base::ErrorCode;
+using trainyard::base::OutOfRange;
 using trainyard::base::Quantity;
 
 namespace {
@@ -64,7 +65,7 @@ TEST_CASE("quantities: invalid text is refused and quoted") {
   for (const char* text : {"", "-", "+", ".", "abc", "GiB", "m", "e3", " 1", "NaN", "Inf", "--1"}) {
     CHECK(refusal(text).find("not a number") != std::string::npos);
   }
-  for (const char* text : {"1 ", "1x", "1KiB", "1ki", "1K", "1gi", "1e", "1e+", "1e999", "1e19", "1.2.3",
+  for (const char* text : {"1 ", "1x", "1KiB", "1ki", "1K", "1gi", "1e", "1e+", "1e-19", "1e9x", "1.2.3",
                            "1,5", "0x10", "1mm", "1\xff"}) {
     CHECK(refusal(text).find("unknown suffix") != std::string::npos);
   }
@@ -72,10 +73,30 @@ TEST_CASE("quantities: invalid text is refused and quoted") {
 }
 
 TEST_CASE("quantities: out of range is an error and never a small number") {
-  for (const char* text : {"9223372036854775807", "10E", "8Ei", "1e18", "9e17k"}) refusal(text);
+  for (const char* text : {"9223372036854775807", "10E", "8Ei", "1e18", "9e17k", "1e19", "1e999"}) {
+    CHECK_FALSE(refusal(text).empty());
+  }
+  CHECK(milli("0e999") == 0);
   CHECK(refusal(std::string(40, '9')).find("too many digits") != std::string::npos);
   CHECK(milli("9223372036854775") == 9'223'372'036'854'775'000);
   refusal("9223372036854776");
+}
+
+TEST_CASE("quantities: of objects that others write are at most the largest value") {
+  const auto saturated = [](std::string_view text) { return Quantity::parse(text, OutOfRange::kSaturate); };
+  for (const std::string& text :
+       {std::string("10P"), std::string("9Ei"), std::string("1e19"), std::string("1e999"),
+        std::string("9223372036854775807"), std::string("10E"), std::string("12345678901234567890Ei"),
+        std::string(40, '9'), std::string(400, '9') + "m"}) {
+    INFO(text);
+    REQUIRE(saturated(text));
+    CHECK(saturated(text)->milli() == 9'223'372'036'854'775'000);
+    CHECK(saturated(text)->unitsRoundedUp() == saturated(text)->unitsRoundedDown());
+    CHECK(saturated("-" + text)->milli() == -9'223'372'036'854'775'000);
+  }
+  CHECK(saturated("1500m")->milli() == 1500);
+  CHECK(saturated("9P")->milli() == 9'000'000'000'000'000'000);
+  for (const char* text : {"", "abc", "10Px", "1.2.3"}) CHECK_FALSE(saturated(text));
 }
 
 TEST_CASE("quantities: absurdly long input is cut in the message") {

@@ -11,6 +11,7 @@
 #include "codec/node.h"
 #include "codec/object_meta.h"
 #include "codec/pod.h"
+#include "codec/pod_requests.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
 #include "codec/stripping.h"
@@ -30,8 +31,13 @@ std::string nested(std::size_t depth) { return repeated("[", depth) + repeated("
 
 // Every decoder returns an error or a value for any input.
 void decodeWithAll(std::string_view json) {
-  static_cast<void>(codec::decodeNode(json));
-  static_cast<void>(codec::decodePod(json));
+  if (!codec::decodeNode(json)) {
+    if (const auto node = codec::decodePartOfNode(json)) REQUIRE_FALSE(node->takesPods());
+  }
+  if (!codec::decodePod(json)) {
+    const auto pod = codec::decodePartOfBoundPod(json);
+    if (pod) REQUIRE((pod->bound() && !pod->key.name.empty() && pod->shape.requests.pods > 0));
+  }
   static_cast<void>(codec::decodeQueue(json));
   static_cast<void>(codec::decodePriorityClass(json));
   const auto job = codec::decodeJob(json);
@@ -127,7 +133,7 @@ TEST_CASE("large input is refused before it is parsed") {
   CHECK_FALSE(codec::decodeJob(big));
 }
 
-TEST_CASE("invalid and too large numbers are refused") {
+TEST_CASE("invalid numbers are refused and too large amounts saturate") {
   for (const char* number :
        {"NaN", "Infinity", "-Infinity", "1e999", "0x10", "01", "+1", "1.", ".5", "--1"}) {
     CAPTURE(number);
@@ -147,10 +153,14 @@ TEST_CASE("invalid and too large numbers are refused") {
     return codec::decodeNode(fmt::format(
         R"({{"metadata":{{"name":"n"}},"status":{{"allocatable":{{"nvidia.com/gpu":{}}}}}}})", amount));
   };
-  for (const char* amount :
-       {"-1", "\"-8\"", "\"NaN\"", "\"1e99\"", "\"\"", "1e300", "\"99999999999999999999999999\"", "\"8 \""}) {
+  for (const char* amount : {"-1", "\"-8\"", "\"NaN\"", "\"-1e99\"", "\"\"", "\"8 \""}) {
     CAPTURE(amount);
     CHECK_FALSE(gpus(amount));
+  }
+  for (const char* amount : {"\"1e99\"", "1e300", "\"99999999999999999999999999\""}) {
+    CAPTURE(amount);
+    REQUIRE(gpus(amount));
+    CHECK(gpus(amount)->allocatable.gpus() == codec::kLargestAmount);
   }
   CHECK(gpus("8.0")->allocatable.gpus() == 8);
 }

@@ -247,6 +247,8 @@ TEST_CASE("an invalid amount in a template is refused with its field") {
         resources(R"(requests[cpu]: quantity "eight": not a number)"));
   CHECK(withResources(R"({"requests":{"memory":"12345678901234567890Ei"}})").specError ==
         resources(R"(requests[memory]: quantity "12345678901234567890Ei": out of range)"));
+  CHECK(withResources(R"({"limits":{"example.com/x":"10P"},"requests":{"example.com/x":"10P"}})").specError ==
+        resources(R"(limits[example.com/x]: quantity "10P": out of range)"));
   CHECK(withResources(R"({"requests":{"cpu":"8"},"limits":{"cpu":"4"}})").specError ==
         resources(R"(requests[cpu]: must not exceed the limit of "4", is "8")"));
 }

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "codec/pod_requests.h"
+
 using trainyard::codec::decodeNode;
 using trainyard::model::TaintEffect;
 
@@ -42,6 +44,31 @@ TEST_CASE("a node without status is not ready and offers nothing") {
   REQUIRE(node);
   CHECK_FALSE(node->ready);
   CHECK(node->allocatable == trainyard::model::Resources{});
+}
+
+TEST_CASE("a node that offers more than can be counted offers the largest amount") {
+  const auto node = decodeNode(
+      R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"1e19","example.com/x":"10P","nvidia.com/gpu":"8"}}})");
+  REQUIRE(node);
+  CHECK(node->allocatable.cpu.value == trainyard::codec::kLargestAmount);
+  CHECK(node->allocatable.extended("example.com/x") == trainyard::codec::kLargestAmount);
+  CHECK(node->allocatable.gpus() == 8);
+}
+
+TEST_CASE("a node that cannot be read takes no pods and is not gone") {
+  const auto node = trainyard::codec::decodePartOfNode(
+      R"({"metadata":{"name":"n1","uid":"u1","labels":{"rack":"r1"}},"status":{
+          "allocatable":{"pods":"110","cpu":"x","nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]}})");
+  REQUIRE(node);
+  CHECK(node->uid.str() == "u1");
+  CHECK(*node->labels.find("rack") == "r1");
+  CHECK(node->ready);
+  CHECK_FALSE(node->takesPods());
+  // Pods that tolerate a cordon are not placed there either.
+  CHECK(node->allocatable.pods == 0);
+  CHECK(node->allocatable.gpus() == 8);
+  CHECK_FALSE(trainyard::codec::decodePartOfNode(R"({"metadata":{}})"));
+  CHECK_FALSE(trainyard::codec::decodePartOfNode("{"));
 }
 
 TEST_CASE("a node that cannot be read is named with its field") {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "codec/pod_requests.h"
+
 using namespace trainyard;
 using codec::decodePod;
 
@@ -310,6 +312,88 @@ TEST_CASE("invalid labels of Trainyard leave a pod without membership") {
   CHECK_FALSE(member(R"("99999999999999")", R"("1")"));
   CHECK_FALSE(member(R"("0")", R"("")"));
   CHECK_FALSE(member("7", R"("1")"));
+}
+
+TEST_CASE("a quantity beyond the range counts as the largest amount") {
+  for (const char* amount : {"10P", "1e19", "1e999", "9223372036854775807"}) {
+    CAPTURE(amount);
+    const model::Pod pod = decoded(fmt::format(
+        R"({{"metadata":{{"name":"p"}},"spec":{{"nodeName":"n0","overhead":{{"cpu":"{0}"}},"containers":[
+             {{"resources":{{"limits":{{"nvidia.com/gpu":"8","example.com/x":"{0}"}}}}}},
+             {{"resources":{{"requests":{{"cpu":"{0}","memory":"{0}","example.com/x":"{0}"}}}}}}]}}}})",
+        amount));
+    CHECK(pod.node.str() == "n0");
+    CHECK(pod.shape.requests.gpus() == 8);
+    CHECK(pod.shape.requests.memory.value == codec::kLargestAmount);
+    CHECK(pod.shape.requests.cpu.value == 2 * codec::kLargestAmount);
+    CHECK(pod.shape.requests.extended("example.com/x") == 2 * codec::kLargestAmount);
+  }
+}
+
+TEST_CASE("sums of a thousand largest amounts are exact") {
+  model::Resources sum = codec::wholeNode();
+  const model::Resources before = sum;
+  for (int i = 0; i < 1'000; ++i) sum.add(codec::wholeNode());
+  for (int i = 0; i < 1'000; ++i) sum.subtract(codec::wholeNode());
+  CHECK(sum == before);
+  // Beyond that, sums stay at the end of the range.
+  const model::Resources many = codec::wholeNode().times(1'000'000);
+  model::Resources twice = many;
+  twice.add(many);
+  CHECK(twice == many);
+  CHECK(twice.gpus() == INT64_MAX);
+}
+
+TEST_CASE("what can be read of a bound pod counts") {
+  const auto part = [](std::string_view spec, std::string_view status = "{}", std::string_view meta = "") {
+    const std::string json = fmt::format(
+        R"({{"metadata":{{"name":"p","namespace":"ns","uid":"u1","ownerReferences":[
+             {{"controller":true,"kind":"Job","uid":"j1"}}]{}}},"spec":{{"nodeName":"n0",{}}},"status":{}}})",
+        meta, spec, status);
+    CHECK_FALSE(decodePod(json));
+    return codec::decodePartOfBoundPod(json);
+  };
+  const std::string_view eight = R"("containers":[{"resources":{"limits":{"nvidia.com/gpu":"8"}}}])";
+
+  // The requests can be read.
+  const auto pod =
+      part(eight, R"({"phase":"Running","conditions":{}})", R"(,"creationTimestamp":"yesterday")");
+  REQUIRE(pod);
+  CHECK(pod->key == model::ObjectKey{"ns", "p"});
+  CHECK(pod->uid.str() == "u1");
+  CHECK(pod->controllerUid.str() == "j1");
+  CHECK(pod->node.str() == "n0");
+  CHECK(pod->phase == model::PodPhase::kRunning);
+  CHECK(pod->shape.requests.gpus() == 8);
+  CHECK(pod->shape.requests.pods == 1);
+
+  // They cannot: nothing of the node is free.
+  model::Resources node;
+  node.pods = 110;
+  for (const std::string_view spec :
+       {R"("containers":[{"resources":{"limits":{"nvidia.com/gpu":"eight"}}}])",
+        R"("containers":[{"resources":{"limits":{"nvidia.com/gpu":-8}}}])", R"("containers":{})",
+        R"("containers":[],"overhead":[])", R"("containers":[5])"}) {
+    CAPTURE(spec);
+    const auto unknown = part(spec);
+    REQUIRE(unknown);
+    CHECK(unknown->shape.requests == codec::wholeNode());
+    model::Resources one;
+    one.pods = 1;
+    model::Resources free = node;
+    free.subtract(unknown->shape.requests);
+    CHECK_FALSE(free.covers(one));
+    CHECK(free.gpus() < 0);
+  }
+  CHECK(part(eight, R"({"containerStatuses":{}})")->shape.requests == codec::wholeNode());
+
+  // Without a node or a name there is nothing to count.
+  for (const char* json :
+       {R"({"metadata":{"name":"p"},"spec":{"priority":"x"}})", R"({"metadata":{},"spec":{"nodeName":"n0"}})",
+        R"({"metadata":{"name":"p"},"spec":{"nodeName":5}})", "[]", "{", R"({"metadata":5,"spec":5})"}) {
+    CAPTURE(json);
+    CHECK_FALSE(codec::decodePartOfBoundPod(json));
+  }
 }
 
 TEST_CASE("a pod that cannot be read is named with its field") {

@@ -107,6 +107,8 @@ TEST_CASE("an unusable spec is an error that names the field") {
       {R"({"limit":{"nvidia.com/gpu":-1}})", "spec.limit[nvidia.com/gpu]: must not be negative, is -1"},
       {R"({"limit":{"nvidia.com/gpu":null}})", "spec.limit[nvidia.com/gpu]: is required"},
       {R"({"limit":{"cpu":true}})", "spec.limit[cpu]: expected a quantity, is true"},
+      {R"({"limit":{"nvidia.com/gpu":"10P"}})",
+       R"(spec.limit[nvidia.com/gpu]: quantity "10P": out of range)"},
       {R"({"guaranteed":{"nvidia.com/gpu":8},"limit":{"nvidia.com/gpu":4}})",
        "spec.guaranteed: nvidia.com/gpu must not be above spec.limit"},
       {R"({"limit":{"gpu-type.trainyard.dev/":4}})",

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "codec/storage_bytes.h"
-
 using namespace trainyard;
 
 TEST_CASE("volumes and claims and storage classes are read as far as they restrict nodes") {
@@ -34,7 +32,12 @@ TEST_CASE("a claim for more than can be counted is read all the same") {
             "spec":{{"resources":{{"requests":{{"storage":"{}"}}}}}}}})",
                                              size));
     REQUIRE(claim);
-    CHECK(claim->bytes == codec::kMaxStorageBytes);
+    CHECK(claim->bytes == 9'223'372'036'854'775);
+    // A volume of the same size is large enough.
+    const auto volume = codec::decodeVolume(
+        fmt::format(R"({{"metadata":{{"name":"pv"}},"spec":{{"capacity":{{"storage":"{}"}}}}}})", size));
+    REQUIRE(volume);
+    CHECK(volume->bytes == claim->bytes);
   }
 }
 
