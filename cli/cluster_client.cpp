@@ -53,7 +53,7 @@ class ClusterReading {
                                     [](const auto& reflector) { return reflector->synced(); });
     if (synced) {
       for (const std::string& each : cache_.undecodableNames())
-        fmt::print(stderr, "trainyard: cannot be read and is ignored: {}\n", plainText(each, false));
+        fmt::print(stderr, "trainyard: cannot be read: {}\n", plainText(each, false));
       return done_(cache_.snapshot(executor_.wallNow()));
     }
     if (executor_.now() >= end_) {

@@ -8,8 +8,6 @@
 
 #include "codec/job.h"
 #include "codec/namespace.h"
-#include "codec/node.h"
-#include "codec/pod.h"
 #include "codec/priority_class.h"
 #include "codec/queue.h"
 #include "kube/each_cache.h"

@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/log.h"
 #include "base/time.h"
+#include "codec/node.h"
+#include "codec/pod.h"
 #include "kube/object_cache.h"
 #include "model/snapshot.h"
 
@@ -20,6 +23,9 @@ struct CacheTraits<model::Node> {
   static Key keyOf(const codec::ObjectMeta& meta) { return Key(meta.name); }
   // Kubelets update their Node continuously; only a difference in the projection counts as a change.
   static bool same(const model::Node& before, const model::Node& after);
+  static std::optional<model::Node> standInFor(std::string_view json) {
+    return codec::decodePartOfNode(json);
+  }
 };
 
 template <>
@@ -28,6 +34,9 @@ struct CacheTraits<model::Pod> {
   static constexpr std::string_view kKind = "Pod";
   static const Key& keyOf(const model::Pod& pod) { return pod.key; }
   static Key keyOf(const codec::ObjectMeta& meta) { return {meta.ns, meta.name}; }
+  static std::optional<model::Pod> standInFor(std::string_view json) {
+    return codec::decodePartOfBoundPod(json);
+  }
   static bool same(const model::Pod& before, const model::Pod& after) {
     return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ namespace trainyard::kube {
 // The newest known objects of one type, as immutable projections, fed by a reflector. A program that writes
 // also feeds back the answers to its own writes. Its next decision then does not depend on a cache that lags
 // behind its last one. Not thread-safe: all calls are made on one event loop.
+//
+// An object that cannot be decoded is counted, and its previous state is kept. If Traits::standInFor(text)
+// returns an object, that one replaces the previous state: a pod must count on its node in any case.
 template <typename T>
 class ObjectCache final : public ReflectorSink {
  public:
@@ -45,6 +49,8 @@ class ObjectCache final : public ReflectorSink {
   // Sorted by key. A returned list never changes.
   [[nodiscard]] model::SharedList<T> all() const { return objects_.all(); }
   [[nodiscard]] std::size_t size() const { return objects_.size(); }
+  // Calls the listener for each object that cannot be decoded.
+  void onUndecodable(std::function<void()> listener) { undecodable_.onReport(std::move(listener)); }
   // The number of objects since the start that could not be decoded.
   [[nodiscard]] std::size_t undecodable() const { return undecodable_.count(); }
   // The names and errors of the first of them, each once: "TrainingJob ml/a: why".
@@ -118,7 +124,7 @@ class ObjectCache final : public ReflectorSink {
   void remove(std::string_view object) override {
     const auto meta = codec::decodeObjectMeta(object);
     if (!meta) {
-      undecodable_.report(meta.error());
+      undecodable_.report(meta.error(), {}, kKeepsOld);
       return;
     }
     if (const auto version = versionNumber(meta->resourceVersion)) writes_.noteDelivered(*version);
@@ -133,6 +139,8 @@ class ObjectCache final : public ReflectorSink {
   }
 
  private:
+  static constexpr std::string_view kKeepsOld = "its previous state is kept";
+
   // The watch repeats each write. Its answer is decoded already, and the metadata is enough to detect that.
   bool isEcho(std::string_view object) {
     if constexpr (requires(const T& value) { value.resourceVersion; }) {
@@ -149,13 +157,18 @@ class ObjectCache final : public ReflectorSink {
     }
   }
 
+  // Returns a stand-in for an object that cannot be decoded, if its type has one that counts.
   base::Result<T> decodeOrReport(std::string_view text) {
     auto decoded = decode_(text);
-    if (!decoded) undecodable_.report(decoded.error(), text);
+    if (decoded) return decoded;
+    std::optional<T> standIn;
+    if constexpr (requires { Traits::standInFor(text); }) standIn = Traits::standInFor(text);
+    undecodable_.report(decoded.error(), text, standIn ? "what can be read of it counts" : kKeepsOld);
+    if (standIn) return std::move(*standIn);
     return decoded;
   }
 
-  // A listed object that cannot be decoded keeps its previous state.
+  // A listed object that cannot be decoded and has no stand-in keeps its previous state.
   void keepOld(std::string_view text) {
     const auto meta = codec::decodeObjectMeta(text);
     if (!meta) return;

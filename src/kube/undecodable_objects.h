@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,8 +18,11 @@ class UndecodableObjects {
   // `kind`: for log lines; it must outlive this object.
   UndecodableObjects(std::string_view kind, base::Logger log) : kind_(kind), log_(std::move(log)) {}
 
-  // `text`: the object's JSON, which may be unreadable; empty if it is unknown.
-  void report(const base::Error& error, std::string_view text = {});
+  // Calls the listener after each report.
+  void onReport(std::function<void()> listener) { listener_ = std::move(listener); }
+
+  // `text`: the object's JSON, which may be unreadable; empty if it is unknown. `effect`: for the log line.
+  void report(const base::Error& error, std::string_view text, std::string_view effect);
 
   // Since the start.
   [[nodiscard]] std::size_t count() const { return count_; }
@@ -30,6 +34,7 @@ class UndecodableObjects {
   base::Logger log_;
   std::size_t count_ = 0;
   std::set<std::string> names_;
+  std::function<void()> listener_;
 };
 
 }  // namespace trainyard::kube

@@ -388,6 +388,63 @@ TEST_CASE("a queue's status is taken over and makes no decision stale") {
   CHECK(stale == 3);
 }
 
+TEST_CASE("a bound pod that cannot be decoded replaces its previous state and counts") {
+  Quiet lines;
+  kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
+  int reports = 0;
+  cache.pods.onUndecodable([&] { ++reports; });
+  const auto pod = [](int version, std::string_view spec) {
+    return fmt::format(
+        R"({{"metadata":{{"namespace":"ml","name":"a","uid":"u1","resourceVersion":"{}"}},"spec":{{{}}}}})",
+        version, spec);
+  };
+  const model::ObjectKey key{"ml", "a"};
+  const std::string_view broken = R"("nodeName":"n1","containers":5)";
+
+  // Unbound, it keeps its previous state.
+  cache.pods.upsert(pod(10, ""));
+  cache.pods.upsert(pod(11, R"("containers":5)"));
+  CHECK(cache.pods.find(key)->resourceVersion == "10");
+  cache.pods.upsert(pod(12, broken));
+  REQUIRE(cache.pods.find(key));
+  CHECK(cache.pods.find(key)->node == model::NodeName("n1"));
+  CHECK(cache.pods.find(key)->shape.requests.gpus() > 1'000'000);
+  CHECK(reports == 2);
+  CHECK(lines.lines.back().find("what can be read of it counts") != std::string::npos);
+
+  // In a list, too.
+  cache.pods.page({}, true);
+  cache.pods.listed("13");
+  CHECK_FALSE(cache.pods.find(key));
+  cache.pods.page({pod(14, broken)}, true);
+  cache.pods.listed("14");
+  CHECK(cache.pods.find(key));
+  // Its deletion still counts.
+  cache.pods.remove(pod(15, broken));
+  CHECK_FALSE(cache.pods.find(key));
+  CHECK(cache.undecodable() == 3);
+}
+
+TEST_CASE("a node that cannot be decoded is not used") {
+  Quiet lines;
+  kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
+  const auto node = [](std::string_view cpu) {
+    return fmt::format(
+        R"({{"metadata":{{"name":"n1","uid":"u1"}},"status":{{"allocatable":{{"cpu":{},"pods":"110"}},)"
+        R"("conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+        cpu);
+  };
+  const auto takesPods = [&] { return cache.nodes.find(model::NodeName("n1"))->takesPods(); };
+  cache.nodes.upsert(node("true"));
+  REQUIRE(cache.nodes.find(model::NodeName("n1")));
+  CHECK_FALSE(takesPods());
+  cache.nodes.upsert(node("\"4\""));
+  CHECK(takesPods());
+  cache.nodes.upsert(node("true"));
+  CHECK_FALSE(takesPods());
+  CHECK(cache.nodes.undecodable() == 2);
+}
+
 TEST_CASE("namespaces are in the snapshot and only their labels count") {
   Quiet lines;
   kube::ClusterCache cache(base::Logger(lines, base::LogLevel::kInfo, "cache"));
