@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "kube/each_cache.h"
@@ -23,22 +24,33 @@ ClusterView::ClusterView(const OperatorOptions& options, Dependencies dependenci
       assumed_(cache_, volumes_.caches().claims, options_.schedulerName, deps_.changed),
       types_(
           cache_, [this] { return options_.policy.gpuTypeLabel; },
-          [this] { return deps_.executor.wallNow(); }) {}
+          [this] { return deps_.executor.wallNow(); }) {
+  forEachWatched([&]<typename T>(const kube::ResourceType&, kube::ObjectCache<T>& cache) {
+    const telemetry::Counter count = deps_.metrics.counter(
+        "trainyard_undecodable_objects_total", "Objects of the API server that could not be read, by kind.",
+        {{"kind", std::string(kube::CacheTraits<T>::kKind)}});
+    cache.onUndecodable([count] { count.increment(); });
+  });
+}
+
+template <typename Visit>
+void ClusterView::forEachWatched(const Visit& visit) {
+  kube::forEachCache(cache_, visit);
+  visit(kube::kVolumeClaims, volumes_.caches().claims);
+  visit(kube::kVolumes, volumes_.caches().volumes);
+  visit(kube::kStorageClasses, volumes_.caches().classes);
+  visit(kube::kCsiDrivers, volumes_.caches().drivers);
+  visit(kube::kCsiNodes, volumes_.caches().csiNodes);
+}
 
 void ClusterView::startWatches() {
   reflectors_.clear();
-  const auto add = [&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
+  forEachWatched([&](const kube::ResourceType& type, kube::ReflectorSink& sink) {
     reflectors_.push_back(std::make_unique<kube::Reflector>(
         kube::ReflectorOptions{.type = type, .maxDelay = kMaxBlindness}, deps_.api, deps_.executor,
         deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
-  };
-  kube::forEachCache(cache_, add);
-  add(kube::kVolumeClaims, volumes_.caches().claims);
-  add(kube::kVolumes, volumes_.caches().volumes);
-  add(kube::kStorageClasses, volumes_.caches().classes);
-  add(kube::kCsiDrivers, volumes_.caches().drivers);
-  add(kube::kCsiNodes, volumes_.caches().csiNodes);
+  });
 }
 
 bool ClusterView::synced() const {

@@ -15,6 +15,7 @@
 #include "operator/operator_options.h"
 #include "operator/type_labels.h"
 #include "operator/volume_keeper.h"
+#include "telemetry/metrics.h"
 
 namespace trainyard::operator_ {
 
@@ -25,6 +26,7 @@ class ClusterView {
     kube::ApiClient& api;
     base::Executor& executor;
     base::Rng& rng;
+    telemetry::MetricsRegistry& metrics;
     base::Logger log;
     // An object changed that snapshots show in other objects: a volume, or a claim.
     std::function<void()> changed;
@@ -48,6 +50,10 @@ class ClusterView {
   [[nodiscard]] model::Snapshot planningSnapshot();
 
  private:
+  // Each type of object that is watched, and its cache.
+  template <typename Visit>
+  void forEachWatched(const Visit& visit);
+
   const OperatorOptions& options_;
   Dependencies deps_;
   kube::ClusterCache cache_;

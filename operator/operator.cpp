@@ -17,6 +17,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       cluster_(options_, {.api = deps_.api,
                           .executor = deps_.executor,
                           .rng = deps_.rng,
+                          .metrics = deps_.metrics,
                           .log = deps_.log,
                           .changed = [this] { cycles_.request(); }}),
       events_(options_, deps_.api, deps_.executor, deps_.log.named("events")),
