@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/cut_text.h"
+#include "base/saturating.h"
 #include "codec/json_writer.h"
 #include "core/search/suspicion.h"
 #include "model/charge.h"
@@ -136,7 +137,7 @@ void describeNode(JsonWriter& out, const Facts& facts, const Viewer& viewer, std
     if (known == holders.end()) {
       holders.emplace_back(std::move(holder), holding.amount.gpus());
     } else {
-      known->second += holding.amount.gpus();
+      known->second = base::saturatingAdd(known->second, holding.amount.gpus());
     }
   });
   for (const auto& [holder, count] : holders) out.string(holder).integer(count);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.h"
 #include "core/elastic/resizable_gangs.h"
 #include "core/elastic/size_problem_builder.h"
 #include "core/elastic/unmet_demand.h"
@@ -215,7 +216,7 @@ class Resizes {
       free += std::max<std::int64_t>(available.freeGpus, 0);
       all += available.gpus;
     }
-    terms.utilizationPermille = all > 0 ? (all - free) * kPermille / all : 0;
+    terms.utilizationPermille = all > 0 ? base::scaled(all - free, kPermille, all) : 0;
     terms.fairnessLossPermille =
         choice.loss / (2 * static_cast<std::int64_t>(kSizedKinds) * kWhole / kPermille);
     terms.adjustments = static_cast<int>(answer_.changes.size());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/saturating.h"
 #include "core/ledger/ledger.h"
 
 namespace trainyard::core {
@@ -15,10 +16,10 @@ void count(const Ledger::Holding& holding, GuardNode& node) {
   const bool bound = pod != nullptr && pod->bound();
   if (ofGang && bound) {
     node.running = true;
-    node.runningGpus += holding.amount.gpus();
+    node.runningGpus = base::saturatingAdd(node.runningGpus, holding.amount.gpus());
   } else if (ofGang) {
     node.reserved = true;
-    node.reservedGpus += holding.amount.gpus();
+    node.reservedGpus = base::saturatingAdd(node.reservedGpus, holding.amount.gpus());
   } else if (!bound) {
     node.free.add(holding.amount);
   } else if (pod->terminating) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <utility>
 
+#include "base/saturating.h"
 #include "core/ledger/what_if.h"
 #include "core/preemption/emptied_nodes.h"
 
@@ -135,7 +136,8 @@ class VictimSearch {
   Chosen mostFirst() const {
     const auto gpusOf = [&](std::size_t victim) {
       std::int64_t gpus = 0;
-      for (const auto& [node, amount] : candidates_[victim].frees) gpus += amount.gpus();
+      for (const auto& [node, amount] : candidates_[victim].frees)
+        gpus = base::saturatingAdd(gpus, amount.gpus());
       return gpus;
     };
     std::vector<std::pair<std::int64_t, std::size_t>> order;
