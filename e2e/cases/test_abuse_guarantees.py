@@ -89,6 +89,29 @@ class Loans(Tenants):
         self.fill(f"/apis/{GROUP}/{VERSION}/namespaces/{self.namespace}/{JOBS}/lent")
         self.owner_is_served(time.monotonic() + MIN_RUNTIME)
 
+    def test_control_bare_pods(self):
+        self.owner_waits_for_bare_pods({})
+
+    def test_bare_pods_with_an_absurd_amount(self):
+        """A pod that could not be read would seem to leave its GPUs free: a third tenant's gang would be preempted for
+        an owner who cannot start."""
+        self.owner_waits_for_bare_pods({"example.com/x": "10P"})
+
+    def owner_waits_for_bare_pods(self, more):
+        self.lend(guaranteed=32)
+        amounts = {GPU: "8", **more}
+        for index in (0, 1):
+            self.core.create_namespaced_pod(self.namespace, {"metadata": {"name": f"bare-{index}"}, "spec": {
+                "nodeName": kwok.node_name(index),
+                "containers": [{"name": "c", "image": "c", "resources": {"limits": amounts, "requests": amounts}}]}})
+        self.runs_by("third", role(replicas=2, gpus=8, nodes=[2, 3]), queue="borrower")
+        time.sleep(MIN_RUNTIME)
+        own = self.submits("own", role(replicas=4, gpus=8), queue="owner")
+        pending = self.waits(own, "WaitingForCapacity")
+        self.assertIn("2 pods of no TrainingJob", pending["message"])
+        time.sleep(3)  # longer than a claim takes to evict
+        self.assertNotIn("preemptions", support.get_job(self.others, "third")["status"])
+
     def test_members_without_their_owner(self):
         """Members whose owner reference is removed in time could run on, and no queue be charged for them."""
         since = self.borrow()
