@@ -96,7 +96,7 @@ class Checkpoints(GangCase):
             kubectl("patch", "trainingjob", "asked", "-n", self.namespace, "--type=merge", "-p", '{"spec":{"run":{"suspend":true}}}')
             seen.wait(lambda all_: not all_, "its pods are gone")
         for rank in "01":
-            self.assertEqual((folder / rank).read_text(), "saved\ntold to end\n")
+            self.assertEqual((folder / rank).read_text(), "saved\nasked to end\n")
 
 
 class Failures(GangCase):
