@@ -181,8 +181,7 @@ ClaimAnswer ClaimSearch::claimAtLimit(const Preemptor& preemptor, std::size_t wi
   return answer;
 }
 
-// Of what leaves below this queue, what is not gone by then: what members leave that are gone later, and what
-// is late.
+// What leaves this queue later than that. Members that are late count as later.
 Amounts ClaimSearch::leavingAfter(base::WallTime goneBy, QueueTree::Index at) {
   const Amounts& all = in_.tree.node(at).leaving;
   Amounts rest = all;
