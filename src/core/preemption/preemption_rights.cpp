@@ -53,12 +53,16 @@ std::vector<Candidate> PreemptionRights::candidatesFor(const Preemptor& preempto
 
 std::optional<base::WallTime> PreemptionRights::firstGoneLater(const Preemptor& preemptor,
                                                                const std::vector<LaterCandidate>& shrinking) {
+  const bool anywhere = beyondLimit(in_.tree, preemptor.queue, preemptor.demand).has_value();
+  const std::vector<char> pool = poolOf(*preemptor.job, in_.ledger);
   std::optional<base::WallTime> first;
   for (const auto* gangs : {&gangs_.later(), &shrinking}) {
     spend(gangs->size());
     for (const LaterCandidate& each : *gangs) {
       const base::WallTime gone = each.from + graceOf(*each.job, in_.snapshot.policy);
-      if ((!first || gone < *first) && mayPreemptLater(preemptor, each)) first = gone;
+      if (first && gone >= *first) continue;
+      if (!mayPreemptLater(preemptor, each)) continue;
+      if (anywhere || touches(capacityHeldBy(*each.job, in_.ledger), pool)) first = gone;
     }
   }
   return first;
@@ -71,9 +75,7 @@ bool PreemptionRights::mayPreemptLater(const Preemptor& preemptor, const LaterCa
                       .queue = in_.tree.queueOf(*gang.job),
                       .held = held,
                       .isUnprotected = protectedUntil(*gang.job, in_.snapshot) <= gang.from};
-  if (!hasRightToPreempt(preemptor, victim, in_.tree, shares_)) return false;
-  return beyondLimit(in_.tree, preemptor.queue, preemptor.demand) ||
-         touches(capacityHeldBy(*gang.job, in_.ledger), poolOf(*preemptor.job, in_.ledger));
+  return hasRightToPreempt(preemptor, victim, in_.tree, shares_);
 }
 
 // Indices into RunningGangs::preemptible(), ascending. Equal gangs are checked once: thousands of gangs run.
