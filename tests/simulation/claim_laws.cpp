@@ -239,6 +239,15 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return pods;
   };
+  // Members of a start that have succeeded before it was recorded as placed: they hold nothing.
+  const auto succeededOf = [](const model::Proposal& start, const core::JobPods& pods) {
+    std::int64_t gpus = 0;
+    for (const auto& pod : pods) {
+      const bool added = pod->member && pod->member->epoch == start.epoch;
+      if (added && pod->phase == model::PodPhase::kSucceeded) gpus += pod->shape.requests.gpus();
+    }
+    return gpus;
+  };
   std::int64_t gpus = 0;
   for (const auto& job : truth_.cache().jobs.all()) {
     if (job->finished() || job->deleting || !below(job->spec.queue)) continue;
@@ -246,7 +255,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     const bool restarts = gang.proposal && gang.proposal->kind == model::ProposalKind::kRestart;
     if (gang.proposal && gang.proposal->phase == model::ProposalPhase::kReserved &&
         (restarts || !gang.placed)) {
-      gpus += gpusOf(*job, gang.proposal->add);
+      gpus += gpusOf(*job, gang.proposal->add) - succeededOf(*gang.proposal, podsOf(*job));
     } else if (gang.placed && !gang.proposal && hasEnded(*job, podsOf(*job))) {
       gpus += stillHeld(podsOf(*job));
     } else if (gang.placed && !restarts && !gone(job->uid)) {
