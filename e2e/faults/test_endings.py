@@ -4,6 +4,7 @@ No pod outlives its job, none is doubled, and none is deleted by force while its
 import contextlib
 import time
 import unittest
+from datetime import datetime, timezone
 
 import support
 from lib import kwok
@@ -56,9 +57,13 @@ class EndingCase(PhaseCase):
             self.wait(lambda: kwok.is_ready(self.seen.nodes[node]), f"{node} is back")
 
     def report_unready(self, node):
+        # Without a time of its own the condition would keep that of the change before, and the grace period with it.
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
         def patched():
             support.core().patch_node_status(node, {"status": {"conditions": [
-                {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test"}]}})
+                {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "by the test",
+                 "lastTransitionTime": now}]}})
             return self.seen.nodes[node]
         support.await_value(patched, lambda item: not kwok.is_healthy(item), f"{node} is not ready")
 
