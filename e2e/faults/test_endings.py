@@ -57,7 +57,7 @@ class EndingCase(PhaseCase):
             self.wait(lambda: kwok.is_ready(self.seen.nodes[node]), f"{node} is back")
 
     def report_unready(self, node):
-        # Without a time of its own the condition would keep that of the change before, and the grace period with it.
+        # A condition without a time keeps that of its last change, from which the operator counts the grace period.
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
         def patched():

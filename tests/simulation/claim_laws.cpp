@@ -239,7 +239,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
     }
     return pods;
   };
-  // Members of a start that have succeeded before it was recorded as placed: they hold nothing.
+  // Members that succeed before their start or restart is recorded as placed hold nothing.
   const auto succeededOf = [](const model::Proposal& start, const core::JobPods& pods) {
     std::int64_t gpus = 0;
     for (const auto& pod : pods) {

@@ -173,10 +173,10 @@ void ResizeLaws::answered(const net::HttpRequest& request, const net::HttpRespon
       {meta.value("namespace", ""), meta["labels"].value("trainyard.dev/job-name", "")});
   if (!job || job->deleting) return;
   const auto& proposal = job->status.gang.proposal;
-  // A gang that goes on without a lost member gives that one's index to its last member's node.
-  const bool mayLeave =
-      proposal && (proposal->kind == ProposalKind::kShrink || proposal->kind == ProposalKind::kReplace);
-  const bool leaves = mayLeave && proposal->removes(role, index);
+  // An elastic gang without a node for a lost member replaces it on the node of its last one, which leaves.
+  const bool removes = proposal && proposal->removes(role, index);
+  const bool leaves =
+      removes && (proposal->kind == ProposalKind::kShrink || proposal->kind == ProposalKind::kReplace);
   const bool left = job->status.gang.lastEpoch > generation || !proposal;
   if (!leaves && !left) violated_(fmt::format("pod {} is notified to leave although it stays", name));
 }

@@ -53,6 +53,7 @@ std::vector<Candidate> PreemptionRights::candidatesFor(const Preemptor& preempto
 
 std::optional<base::WallTime> PreemptionRights::firstGoneLater(const Preemptor& preemptor,
                                                                const std::vector<LaterCandidate>& shrinking) {
+  if (gangs_.later().empty() && shrinking.empty()) return std::nullopt;
   const bool anywhere = beyondLimit(in_.tree, preemptor.queue, preemptor.demand).has_value();
   const std::vector<char> pool = poolOf(*preemptor.job, in_.ledger);
   std::optional<base::WallTime> first;
