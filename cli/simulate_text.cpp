@@ -109,8 +109,8 @@ std::string forecastText(const Forecast& forecast, base::WallTime now) {
     case Outcome::kSuspended:
       return fmt::format("{} would not start: spec.run.suspend is true.\n", forecast.job->key);
     case Outcome::kManagedByOther:
-      return fmt::format("{} would be ignored: spec.run.managedBy is {}.\n", forecast.job->key,
-                         forecast.job->spec.run.managedBy);
+      return fmt::format("{} would be ignored: spec.managedBy is {}.\n", forecast.job->key,
+                         forecast.job->spec.managedBy);
   }
   return {};
 }

@@ -97,7 +97,7 @@ void writeForecast(JsonWriter& out, const Forecast& forecast) {
   writeKey(out, forecast.job->key);
   out.member("queue", forecast.job->spec.queue.str()).member("outcome", outcomeName(forecast.outcome));
   if (forecast.outcome == Outcome::kStarts) writeStart(out, forecast);
-  if (forecast.outcome == Outcome::kManagedByOther) out.member("managedBy", forecast.job->spec.run.managedBy);
+  if (forecast.outcome == Outcome::kManagedByOther) out.member("managedBy", forecast.job->spec.managedBy);
   if (forecast.pending) {
     model::JobStatus status;
     status.pending = forecast.pending;
@@ -175,7 +175,7 @@ Forecast readForecast(const Field& field) {
   auto job = std::make_shared<model::Job>();
   job->key = readKey(field);
   job->spec.queue = model::QueueName(field["queue"].text());
-  job->spec.run.managedBy = field["managedBy"].string();
+  job->spec.managedBy = field["managedBy"].string();
   forecast.job = std::move(job);
   forecast.outcome = readOutcome(field["outcome"]);
   forecast.where = field["where"].string();

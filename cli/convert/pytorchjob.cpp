@@ -260,7 +260,7 @@ class PyTorchJob {
     if (Json limit = get(run_, "backoffLimit"); !limit.is_null()) draft_.failures().limit(std::move(limit));
     const std::string manager = textOf(get(run_, "managedBy"));
     if (!manager.empty() && manager != kOperator)
-      notes_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.run.managedBy", manager));
+      notes_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.managedBy", manager));
     addScheduling(get(run_, "schedulingPolicy"));
   }
 

@@ -57,7 +57,7 @@ class TrainJob {
           "from a volume");
     const std::string manager = textOf(get(spec_, "managedBy"));
     if (!manager.empty() && manager != kController)
-      notes_.lost(fmt::format("spec.managedBy {}: not carried over; see spec.run.managedBy", manager));
+      notes_.lost(fmt::format("spec.managedBy {}: not carried over; see spec.managedBy", manager));
     notes_.noteUnknown(spec_, "spec", "spec");
   }
 

@@ -80,7 +80,7 @@ def job(name, **spec):
     template = {"metadata": {"labels": {"team": "a"}},
                 "spec": {"containers": [{"name": "train", "image": "train"}]}}
     spec = {"framework": "PyTorch", "roles": [{"name": "worker", "replicas": 4, "template": template}],
-            "run": {"managedBy": UNMANAGED}, **spec}
+            "managedBy": UNMANAGED, **spec}
     return resource("TrainingJob", name, spec)
 
 
@@ -328,16 +328,16 @@ class Defaults(unittest.TestCase):
     def test_training_job(self):
         rule = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
         made = job("defaults", elastic=ELASTIC, checkpoint={}, plan={"model": {}}, failure={"rules": [rule]})
-        del made["spec"]["run"]
+        del made["spec"]["managedBy"]
         del made["spec"]["roles"][0]["replicas"]
         spec = dry_run(made)["spec"]
         self.assertEqual(spec["roles"][0]["replicas"], 1)
         del spec["roles"]
         self.assertEqual(spec, {
-            "framework": "PyTorch", "queue": "default", "preemptible": True,
+            "framework": "PyTorch", "managedBy": "trainyard.dev/operator", "queue": "default", "preemptible": True,
             "elastic": ELASTIC, "checkpoint": {"mode": "Signal", "restartSeconds": 60},
             "scheduling": {"timeoutSeconds": 0}, "plan": {"mode": "Off", "model": {}},
-            "run": {"suspend": False, "cleanPodPolicy": "Running", "managedBy": "trainyard.dev/operator"},
+            "run": {"suspend": False, "cleanPodPolicy": "Running"},
             "success": {"operator": "All"},
             "failure": {"restartScope": "Gang", "rules": [rule]},
             "health": {"preflight": False, "stallSeconds": 0}})
@@ -434,7 +434,7 @@ class Examples(unittest.TestCase):
                     ok("apply", "--server-side", "--dry-run=server", "-f", "-", input=json.dumps(thing))
 
     def once_more(self, thing):
-        thing["spec"].setdefault("run", {})["managedBy"] = UNMANAGED
+        thing["spec"]["managedBy"] = UNMANAGED
         thing["metadata"].pop("namespace", None)
         name = thing["metadata"]["name"]
         apply(thing)
@@ -464,8 +464,8 @@ class Changes(unittest.TestCase):
     ]
     NEVER = [
         ({"op": "replace", "path": "/spec/framework", "value": "MPI"}, "spec.framework", "cannot be changed"),
-        ({"op": "replace", "path": "/spec/run/managedBy", "value": "e2e.trainyard.dev/other"},
-         "spec.run.managedBy", "cannot be changed"),
+        ({"op": "replace", "path": "/spec/managedBy", "value": "e2e.trainyard.dev/other"},
+         "spec.managedBy", "cannot be changed"),
     ]
     ANY_TIME = [
         {"op": "replace", "path": "/spec/preemptible", "value": False},
@@ -501,7 +501,7 @@ class Changes(unittest.TestCase):
         self.assertIn("spec.queue: Forbidden:", done.stderr)
 
     def test_while_suspended(self):
-        apply(job("loose", elastic=ELASTIC, run={"suspend": True, "managedBy": UNMANAGED}))
+        apply(job("loose", elastic=ELASTIC, run={"suspend": True}))
         self.allow("loose", [change for change, _, _ in self.WHILE_RUNNING] + self.ANY_TIME)
         self.refuse("loose", self.NEVER)
 
@@ -512,7 +512,7 @@ class Changes(unittest.TestCase):
         self.refuse("role", [(change, "spec.elastic.role", "cannot be changed")])
 
     def test_two_managers_may_own_two_roles(self):
-        first = job("shared", run={"suspend": True, "managedBy": UNMANAGED})
+        first = job("shared", run={"suspend": True})
         apply(first, "one")
         second = {**first, "spec": {"framework": "PyTorch", "roles": [self.EXTRA]}}
         apply(second, "two")

@@ -249,6 +249,23 @@ class Charges(SchedulingCase):
             self.assertFalse(holds(jobs.objects[earlier], "Scheduled"))
 
 
+class ManagedByOthers(SchedulingCase):
+    def test_a_copied_status_holds_no_nodes_here(self):
+        """MultiKueue copies the status of the cluster that runs a job to the cluster where it was created."""
+        with support.watch_jobs(self.namespace) as jobs:
+            runs = self.run_now(jobs, "runs", 8)
+            support.delete_job(self.namespace, "runs")
+            jobs.wait(lambda all_: (self.namespace, "runs") not in all_, "the job is gone")
+            self.submit("remote", 8, managedBy="kueue.x-k8s.io/multikueue")
+            kubectl("patch", "tj", "-n", self.namespace, "remote", "--subresource=status", "--type=merge", "-p",
+                    json.dumps({"status": runs["status"]}))
+            jobs.wait(lambda all_: phase(all_.get((self.namespace, "remote"))) == "Running", "the status is copied")
+            self.run_now(jobs, "local", 8)
+            remote = jobs.objects[(self.namespace, "remote")]
+            self.assertEqual(runs["status"]["gang"], remote["status"]["gang"])
+            self.assertEqual([], remote["metadata"].get("finalizers", []))
+
+
 class Simulate(SchedulingCase):
     def test_the_job_runs_on_the_nodes_that_it_names(self):
         with support.watch_jobs(self.namespace) as jobs:

@@ -7,6 +7,7 @@
 
 #include "core/search/suspicion.h"
 #include "model/conditions.h"
+#include "model/managed_by.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -41,6 +42,7 @@ void JobMetrics::describe(const model::Snapshot& snapshot) {
   std::vector<std::shared_ptr<const model::Job>> accusing;
   for (const auto& node : snapshot.nodes) allocatable += node->allocatable.gpus();
   for (const auto& job : snapshot.jobs) {
+    if (model::managedByOther(*job)) continue;
     ++phases[job->status.phase.empty() ? "Pending" : job->status.phase];
     if (job->status.pending) ++reasons[std::string(model::toString(job->status.pending->reason))];
     if (job->status.gang.placed && !job->finished()) placed += job->status.gpus;

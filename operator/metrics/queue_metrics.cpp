@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/charge.h"
+#include "model/managed_by.h"
 #include "model/names.h"
 #include "operator/metrics/pending_since.h"
 #include "operator/metrics/placement_bounds.h"
@@ -39,7 +40,8 @@ void QueueMetrics::describe(const model::Snapshot& snapshot) {
     oldest[name] = 0;
   }
   for (const auto& job : snapshot.jobs) {
-    if (!job->status.pending || job->finished() || job->spec.run.suspend) continue;
+    if (!job->status.pending || job->finished() || job->spec.run.suspend || model::managedByOther(*job))
+      continue;
     const auto found = oldest.find(model::shownQueue(*job).str());
     if (found == oldest.end()) continue;
     const double since = sinceEpoch(pendingSince(*job));

@@ -7,6 +7,7 @@
 #include "codec/job_spec.h"
 #include "codec/job_status_reader.h"
 #include "codec/more_memory.h"
+#include "model/managed_by.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -30,6 +31,15 @@ void readMetadata(const Field& meta, Job& job) {
   });
 }
 
+// Of a status that another controller writes, what people read. The rest may be true of another cluster:
+// MultiKueue copies a status whole, with a record that names nodes of the cluster that runs the job.
+void keepForReaders(model::JobStatus& status) {
+  status.gang = {};
+  status.gpus = 0;
+  status.service = {};
+  status.lastFailure.reset();
+}
+
 Job readJob(const Field& root) {
   Job job;
   readMetadata(root["metadata"], job);
@@ -37,6 +47,7 @@ Job readJob(const Field& root) {
   FieldErrors specErrors;
   const Field spec(root.value().find("spec"), specErrors, "spec");
   job.spec = readJobSpec(spec, job.key, job.status.plan ? &*job.status.plan : nullptr);
+  if (model::managedByOther(job)) keepForReaders(job.status);
   checkJobSize(spec["roles"], job);
   job.specError = specErrors.first();
   job.errorInTemplate = specErrors.firstIn("template");

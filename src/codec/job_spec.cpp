@@ -235,7 +235,6 @@ model::RunPolicy readRun(const Field& field) {
   run.cleanPodPolicy = readEnum(field["cleanPodPolicy"], kPolicies, kRunning);
   run.ttlAfterFinished = readSeconds(field["ttlSecondsAfterFinished"]);
   run.activeDeadline = readSeconds(field["activeDeadlineSeconds"]);
-  run.managedBy = field["managedBy"].text();
   return run;
 }
 
@@ -298,6 +297,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   JobSpec spec;
   if (!field.present()) field.complain("is required");
   spec.framework = readFramework(field["framework"]);
+  spec.managedBy = field["managedBy"].text();
   spec.queue = model::QueueName(field["queue"].text(model::names::kDefaultQueue));
   spec.priorityClassName = field["priorityClassName"].text();
   spec.preemptible = field["preemptible"].boolean(true);

@@ -85,7 +85,6 @@ struct RunPolicy {
   CleanPodPolicy cleanPodPolicy = CleanPodPolicy::kRunning;
   std::optional<std::chrono::seconds> ttlAfterFinished = std::nullopt;
   std::optional<std::chrono::seconds> activeDeadline = std::nullopt;
-  std::string managedBy;  // not empty and not Trainyard: the job is ignored
 };
 
 struct SuccessPolicy {
@@ -115,7 +114,8 @@ struct HealthPolicy {
 
 struct JobSpec {
   Framework framework = Framework::kCustom;
-  QueueName queue;  // names::kDefaultQueue stands for the namespace's queue, if that names one
+  std::string managedBy;  // not empty and not Trainyard: the job is ignored
+  QueueName queue;        // names::kDefaultQueue stands for the namespace's queue, if that names one
   std::string priorityClassName;
   bool preemptible = false;
   std::vector<Role> roles;

@@ -19,7 +19,7 @@ struct Forecast {
     kWaits,           // `pending` is why, `expected` until when
     kRefused,         // not admitted: `pending` is why
     kSuspended,       // spec.run.suspend
-    kManagedByOther,  // spec.run.managedBy names another controller
+    kManagedByOther,  // spec.managedBy names another controller
   };
   struct Stop {
     std::shared_ptr<const model::Job> job;

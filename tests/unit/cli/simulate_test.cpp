@@ -331,7 +331,7 @@ TEST_CASE("the answer through the console equals that of the command alone") {
   const auto manifests = cli::parseManifests(
       jobYaml("now", 1) + "---\n" + jobYaml("later", 2, "  estimate: {durationSeconds: 50}\n") + "---\n" +
           jobYaml("lost", 1, "  queue: nowhere\n") + "---\n" +
-          jobYaml("others", 1, "  run: {managedBy: example.com/other}\n") + "---\n" +
+          jobYaml("others", 1, "  managedBy: example.com/other\n") + "---\n" +
           jobYaml("asleep", 1, "  run: {suspend: true}\n") +
           "---\n{apiVersion: v1, kind: Secret, metadata: {name: s}}\n",
       "job.yaml");

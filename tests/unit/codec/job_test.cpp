@@ -45,7 +45,7 @@ TEST_CASE("a job is projected") {
     "metadata":{"name":"bert","namespace":"ml","uid":"j1","resourceVersion":"17","generation":4,
       "creationTimestamp":"2026-11-21T09:00:00Z","deletionTimestamp":"2026-11-21T10:00:00Z",
       "finalizers":["other/one","trainyard.dev/release","other/two"]},
-    "spec":{"framework":"TensorFlow","queue":"vision","priorityClassName":"high","preemptible":false,
+    "spec":{"framework":"TensorFlow","managedBy":"a.b/c","queue":"vision","priorityClassName":"high","preemptible":false,
       "roles":[{"name":"chief","template":{"spec":{"containers":[{"name":"c"}]}}},
                {"name":"worker","replicas":4,"template":{"metadata":{"labels":{"a":"b"}},
                  "spec":{"containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":8}}}],"nodeSelector":{"x":"y"}}}}],
@@ -53,7 +53,7 @@ TEST_CASE("a job is projected") {
       "gang":{"minAvailable":3},"scheduling":{"timeoutSeconds":600},
       "locality":{"levels":[{"level":"node","waitSeconds":60},{"level":"rack"}],"required":"rack"},
       "estimate":{"durationSeconds":7200},
-      "run":{"suspend":true,"cleanPodPolicy":"All","ttlSecondsAfterFinished":0,"activeDeadlineSeconds":9,"managedBy":"a.b/c"},
+      "run":{"suspend":true,"cleanPodPolicy":"All","ttlSecondsAfterFinished":0,"activeDeadlineSeconds":9},
       "success":{"operator":"Any","roles":["chief"]}}})");
   CHECK(job.specError.empty());
   CHECK(job.key == model::ObjectKey{"ml", "bert"});
@@ -87,7 +87,7 @@ TEST_CASE("a job is projected") {
   CHECK(spec.run.cleanPodPolicy == model::CleanPodPolicy::kAll);
   CHECK(spec.run.ttlAfterFinished == 0s);
   CHECK(spec.run.activeDeadline == 9s);
-  CHECK(spec.run.managedBy == "a.b/c");
+  CHECK(spec.managedBy == "a.b/c");
   CHECK(spec.success.op == model::SuccessOperator::kAny);
   CHECK(spec.success.roles == std::vector<std::string>{"chief"});
 }
@@ -491,6 +491,30 @@ TEST_CASE("the template hash changes with what changes pods and with nothing els
       base !=
       hash(
           R"({"framework":"PyTorch","roles":[{"name":"w","replicas":2,"template":{"spec":{"containers":[{"name":"c","image":"y"}]}}}]})"));
+}
+
+TEST_CASE("of a job that another controller runs, no status that holds or accuses nodes is read") {
+  const auto decoded = [](std::string_view managedBy) {
+    return decodeJob(
+               fmt::format(
+                   R"({{"metadata":{{"name":"j"}},"spec":{{"managedBy":"{}"}},"status":{{"phase":"Running",
+                         "gpus":8,"service":{{"runSeconds":60}},
+                         "lastFailure":{{"class":"GpuHardware","node":"n","time":"2026-01-01T00:00:00Z"}},
+                         "gang":{{"placed":{{"epoch":1,"assignments":[{{"node":"n","role":"r","indices":"0"}}]}}}}}}}})",
+                   managedBy))
+        .value();
+  };
+  const model::JobStatus ours = decoded("trainyard.dev/operator").status;
+  CHECK(ours.gang.placed);
+  CHECK(ours.gpus == 8);
+  CHECK(ours.service.runSeconds == 60);
+  CHECK(ours.lastFailure);
+  const model::JobStatus others = decoded("kueue.x-k8s.io/multikueue").status;
+  CHECK(others.phase == "Running");
+  CHECK_FALSE(others.gang.placed);
+  CHECK(others.gpus == 0);
+  CHECK(others.service == model::Service{});
+  CHECK_FALSE(others.lastFailure);
 }
 
 TEST_CASE("a job with unreadable metadata or an unreadable gang record is an error that names it") {

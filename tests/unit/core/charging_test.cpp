@@ -295,7 +295,7 @@ TEST_CASE("a pod that only names a job as its owner is charged to no queue") {
   model::Job bait = job("evil/bait").role("worker", 1, cpus(1)).queue("b");
   std::string_view name = "evil/own";
   SECTION("of a job that another controller manages") {
-    bait.spec.run.managedBy = "x.y/z";
+    bait.spec.managedBy = "x.y/z";
     SECTION("under its own name") {}
     SECTION("under a member's name") { name = ""; }
   }
@@ -350,9 +350,9 @@ TEST_CASE("with chargeOtherPods a pod that only names a job as its owner is char
   CHECK(charged(own) == 8);
   bait.status.gang.lastEpoch = 1;
   CHECK(charged(own) == 0);
-  bait.spec.run.managedBy = "x.y/z";
+  bait.spec.managedBy = "x.y/z";
   CHECK(charged(own) == 8);
-  bait.spec.run.managedBy.clear();
+  bait.spec.managedBy.clear();
   own.member.reset();
   CHECK(charged(own) == 8);
 }

@@ -643,7 +643,7 @@ TEST_CASE("a claim whose victims have ended waits until the record of their gang
     auto& succeeded = gang.status.conditions.emplace_back();
     succeeded.type = model::conditions::kSucceeded;
     succeeded.status = which == 1 ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse;
-    if (which == 2) gang.spec.run.managedBy = "example.com/controller";
+    if (which == 2) gang.spec.managedBy = "example.com/controller";
     CHECK(reserves(stepWithOther(gang)));
   }
 }

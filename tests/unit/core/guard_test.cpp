@@ -457,7 +457,7 @@ TEST_CASE("preemption does not spare a pod that only claims to be a gang's") {
   bert.status.gang.lastEpoch = 1;
   CHECK_FALSE(spares(own));
   CHECK(spares(former));
-  bert.spec.run.managedBy = "x.y/z";
+  bert.spec.managedBy = "x.y/z";
   CHECK_FALSE(spares(former));
 }
 
