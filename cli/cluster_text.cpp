@@ -15,6 +15,7 @@
 #include "core/queues/queue_tree.h"
 #include "core/search/suspicion.h"
 #include "model/conditions.h"
+#include "model/member_of.h"
 #include "model/message_text.h"
 #include "model/names.h"
 
@@ -39,7 +40,7 @@ std::map<model::NodeName, OnNode> useOf(const model::Snapshot& snapshot) {
     if (pod->node.str().empty() || pod->finished()) continue;
     OnNode& node = used[pod->node];
     node.gpus += pod->shape.requests.gpus();
-    const auto gang = names.find(pod->controllerUid);
+    const auto gang = names.find(model::gangUidOf(*pod));
     if (gang != names.end()) {
       node.gangs.insert(gang->second);
     } else if (pod->shape.requests.gpus() > 0) {

@@ -8,6 +8,7 @@
 #include "cli/table.h"
 #include "codec/json_writer.h"
 #include "core/order/preemption_cost.h"
+#include "model/member_of.h"
 
 namespace trainyard::cli {
 namespace {
@@ -17,7 +18,7 @@ std::map<model::Uid, std::vector<model::ObjectKey>> podsOn(const model::Snapshot
                                                            const model::NodeName& node) {
   std::map<model::Uid, std::vector<model::ObjectKey>> pods;
   for (const auto& pod : snapshot.pods) {
-    if (pod->node == node && !pod->finished()) pods[pod->controllerUid].push_back(pod->key);
+    if (pod->node == node && !pod->finished()) pods[model::gangUidOf(*pod)].push_back(pod->key);
   }
   return pods;
 }

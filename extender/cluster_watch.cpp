@@ -14,7 +14,7 @@ constexpr int kRestPerWork = 4;
 // The fields that a view depends on. Excludes conditions and container states, which change most often.
 auto guardFields(const model::Pod& pod) {
   return std::tie(pod.uid, pod.node, pod.pinned, pod.gated, pod.phase, pod.shape.requests, pod.controllerUid,
-                  pod.controllerKind);
+                  pod.controllerKind, pod.gangUid);
 }
 
 bool sameMember(const std::optional<model::MemberLabels>& a, const std::optional<model::MemberLabels>& b) {

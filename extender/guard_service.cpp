@@ -1,11 +1,10 @@
 #include "extender/guard_service.h"
+#include "model/member_of.h"
 
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "model/names.h"
 
 namespace trainyard::extender {
 namespace {
@@ -40,8 +39,7 @@ net::HttpResponse failure(Verb verb, int status, std::string_view message) {
 }
 
 std::string jobOf(const model::Pod& pod) {
-  return pod.controllerKind == model::names::kTrainingJobKind && pod.member ? pod.member->jobName
-                                                                            : std::string();
+  return model::claimsGang(pod) && pod.member ? pod.member->jobName : std::string();
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "operator/assumed_pods.h"
+#include "model/member_of.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "model/names.h"
 
 namespace trainyard::operator_ {
 
@@ -29,7 +28,7 @@ bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
   const bool awaitsVolume =
       !pod.shape.volumeClaims.empty() && !pod.claimsDevices && pod.unschedulableMessage.empty();
   const bool waits = !pod.nominated.empty() || awaitsVolume;
-  return ours && open && waits && pod.controllerKind != model::names::kTrainingJobKind;
+  return ours && open && waits && !model::claimsGang(pod);
 }
 
 // Empty if kube-scheduler has not chosen a node.

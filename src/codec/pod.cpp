@@ -8,6 +8,7 @@
 #include "codec/decode_object.h"
 #include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
+#include "model/member_of.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -132,8 +133,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.pinned = pinnedNode(spec);
   pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
   // The release patch writes this list again, with the node.
-  if (pod.gangGated && pod.controllerKind == model::names::kTrainingJobKind)
-    pod.shape.affinity = readRequiredAffinity(spec);
+  if (pod.gangGated && model::claimsGang(pod)) pod.shape.affinity = readRequiredAffinity(spec);
 }
 
 // Also sets in `reports` that a resize is infeasible.

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::kube {
 namespace {
@@ -10,8 +10,7 @@ namespace {
 using PodPtr = std::shared_ptr<const model::Pod>;
 
 bool holds(const PodPtr& pod) {
-  return pod && pod->bound() && !pod->finished() && pod->member &&
-         pod->controllerKind == model::names::kTrainingJobKind;
+  return pod && pod->bound() && !pod->finished() && pod->member && model::claimsGang(*pod);
 }
 
 }  // namespace
@@ -19,7 +18,7 @@ bool holds(const PodPtr& pod) {
 FreedNodes::FreedNodes(ClusterCache& cache) {
   cache.pods.onChange([this](const PodPtr& before, const PodPtr& after) {
     const bool stays = after && before && after->uid == before->uid && holds(after);
-    if (holds(before) && !stays) seen_.emplace_back(before->node, before->controllerUid);
+    if (holds(before) && !stays) seen_.emplace_back(before->node, model::gangUidOf(*before));
   });
 }
 

@@ -64,6 +64,9 @@ struct Pod {
   std::string resourceVersion;
   Uid controllerUid;           // of the controller owner reference, empty without one
   std::string controllerKind;  // "TrainingJob", "DaemonSet", "Job", …
+  // By label: the Gang that gave the pod a place. Empty for the members of a TrainingJob, which their
+  // controller reference names.
+  Uid gangUid = {};
   std::optional<MemberLabels> member;
   Uid placeholderOf;  // the TrainingJob by owner and label of a placeholder; empty: none
 

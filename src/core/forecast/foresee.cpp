@@ -16,6 +16,7 @@
 #include "model/conditions.h"
 #include "model/gang_size.h"
 #include "model/managed_by.h"
+#include "model/member_of.h"
 #include "model/set_condition.h"
 
 namespace trainyard::core {
@@ -78,7 +79,7 @@ class StartForecast {
       each = std::move(job);
     }
     std::erase_if(snapshot.pods.edit(), [&](const auto& pod) {
-      const auto restart = restarted.find(pod->controllerUid);
+      const auto restart = restarted.find(model::gangUidOf(*pod));
       const bool old = restart != restarted.end() && pod->member && pod->member->epoch < restart->second;
       return pod->terminating || old || gone.contains(pod->uid.str());
     });
@@ -166,7 +167,7 @@ class StartForecast {
 
   void dropPods(const std::set<model::Uid>& owners) {
     std::erase_if(cycle_.world().pods.edit(),
-                  [&](const auto& pod) { return owners.contains(pod->controllerUid); });
+                  [&](const auto& pod) { return owners.contains(model::gangUidOf(*pod)); });
   }
 
   // Advances to the next known moment; returns false if there is none.

@@ -13,6 +13,7 @@
 #include "core/gang/gang_resize.h"
 #include "core/gang/protocol_steps.h"
 #include "core/gang/victim_assignment.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -37,7 +38,7 @@ const Job* gangOf(const model::Victim& victim, const GangContext& context) {
   if (pod == nullptr) return placeOf(victim, *context.pods, *context.jobs).gang;
   if (!pod->member) return nullptr;
   const Job* gang = context.jobs->find(model::ObjectKey{victim.pod.ns, pod->member->jobName});
-  return gang != nullptr && gang->uid == pod->controllerUid ? gang : nullptr;
+  return gang != nullptr && gang->uid == model::gangUidOf(*pod) ? gang : nullptr;
 }
 
 // Adds what the ledger counts for gangs whose pods are all victims, beside these pods: the places of members
@@ -103,7 +104,7 @@ std::optional<GangStep> checkBeforeEviction(const Job& job, const JobPods& pods,
 bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
   if (!pod.member) return false;
   const Job* gang = jobs.find(model::ObjectKey{pod.key.ns, pod.member->jobName});
-  if (gang == nullptr || gang->uid != pod.controllerUid) return false;
+  if (gang == nullptr || gang->uid != model::gangUidOf(pod)) return false;
   const auto& proposal = gang->status.gang.proposal;
   return proposal && proposal->kind == model::ProposalKind::kShrink &&
          proposal->removes(pod.member->role, pod.member->index);

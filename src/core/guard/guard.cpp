@@ -17,7 +17,7 @@
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
 #include "model/managed_by.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -129,7 +129,7 @@ bool onlyClaimsMembership(const PodStanding& member, const Pod& pod) {
 std::string describeUnknown(const Pod& pod, const PodStanding& member) {
   if (member.job == nullptr) {
     return fmt::format("trainyard: the TrainingJob that controls {} (uid {}) is not known yet", pod.key,
-                       pod.controllerUid);
+                       model::gangUidOf(pod));
   }
   return fmt::format("trainyard: epoch {} of TrainingJob {}, which {} belongs to, is not known yet",
                      pod.member ? pod.member->epoch : 0, member.job->key, pod.key);

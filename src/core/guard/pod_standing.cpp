@@ -2,7 +2,7 @@
 
 #include "core/ledger/members.h"
 #include "model/gang_size.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -61,8 +61,8 @@ PodStanding inRecord(const model::Job& job, const Pod& pod) {
 }  // namespace
 
 PodStanding podStandingOf(const GuardView& view, const model::Pod& pod) {
-  if (pod.controllerKind != model::names::kTrainingJobKind) return {};
-  const model::Job* job = view.findJob(pod.controllerUid);
+  if (!model::claimsGang(pod)) return {};
+  const model::Job* job = view.findJob(model::gangUidOf(pod));
   if (job == nullptr) return {Standing::kUnknown, nullptr, nullptr};
   // An owner is in the namespace of what it owns; a pod elsewhere has copied the uid.
   if (job->key.ns != pod.key.ns) return {};

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/ledger/members.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -175,8 +175,8 @@ void Ledger::Counter::creditVictims(const Proposal& proposal, Credits& credits) 
     const Pod* pod = ledger_.podList_.find(victim.pod);
     if (pod == nullptr || pod->uid != victim.uid) continue;
     std::optional<std::size_t> node;
-    if (pod->controllerKind == model::names::kTrainingJobKind) {
-      const Owner* owner = ledger_.findOwner(pod->controllerUid);
+    if (model::claimsGang(*pod)) {
+      const Owner* owner = ledger_.findOwner(model::gangUidOf(*pod));
       node = nodeOf(ledger_, *pod, owner == nullptr ? nullptr : owner->job.get());
     } else {
       node = nodeOfForeignPod(ledger_, *pod);

@@ -8,13 +8,14 @@
 #include <unordered_set>
 
 #include "model/managed_by.h"
+#include "model/member_of.h"
 #include "model/names.h"
 
 namespace trainyard::core {
 namespace {
 
 bool isMemberOf(const model::Pod& pod, const model::Job& job, std::int64_t epoch) {
-  return pod.controllerUid == job.uid && pod.key.ns == job.key.ns && namedAsMember(pod, job) &&
+  return model::gangUidOf(pod) == job.uid && pod.key.ns == job.key.ns && namedAsMember(pod, job) &&
          pod.member->epoch == epoch;
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/ledger/list_changes.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -15,8 +15,6 @@ const JobPods& none() {
   static const JobPods kNone;
   return kNone;
 }
-
-bool hasOwner(const Pod& pod) { return pod.controllerKind == model::names::kTrainingJobKind; }
 
 }  // namespace
 
@@ -38,15 +36,15 @@ const PodGroups::Changes& PodGroups::follow(const model::SharedList<Pod>& pods) 
 }
 
 void PodGroups::leave(const PodPtr& pod) {
-  if (!hasOwner(*pod)) return changes_.gone.push_back(pod.get());
-  changes_.owners.push_back(pod->controllerUid);
-  std::erase(groups_[pod->controllerUid].pods, pod);
+  if (!model::claimsGang(*pod)) return changes_.gone.push_back(pod.get());
+  changes_.owners.push_back(model::gangUidOf(*pod));
+  std::erase(groups_[model::gangUidOf(*pod)].pods, pod);
 }
 
 void PodGroups::enter(const PodPtr& pod) {
-  if (!hasOwner(*pod)) return changes_.present.push_back(pod.get());
-  changes_.owners.push_back(pod->controllerUid);
-  JobPods& pods = groups_[pod->controllerUid].pods;
+  if (!model::claimsGang(*pod)) return changes_.present.push_back(pod.get());
+  changes_.owners.push_back(model::gangUidOf(*pod));
+  JobPods& pods = groups_[model::gangUidOf(*pod)].pods;
   const auto at = std::lower_bound(pods.begin(), pods.end(), pod,
                                    [](const PodPtr& a, const PodPtr& b) { return a->key < b->key; });
   pods.insert(at, pod);

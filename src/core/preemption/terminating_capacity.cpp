@@ -9,7 +9,7 @@
 
 #include "core/timeline/ends.h"
 #include "model/claim_time.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -43,7 +43,7 @@ bool leaves(const Ledger::Holding& holding, base::WallTime now) {
   const model::Pod* pod = holding.pod;
   if (pod == nullptr || !pod->terminating || !pod->deletionTime || now >= *pod->deletionTime + kLate)
     return false;
-  if (!pod->member || pod->controllerKind != model::names::kTrainingJobKind) return false;
+  if (!pod->member || !model::claimsGang(*pod)) return false;
   return holding.job == nullptr || !keepsPlace(*holding.job, *pod);
 }
 

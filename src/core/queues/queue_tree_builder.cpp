@@ -16,6 +16,7 @@
 #include "core/queues/holdings.h"
 #include "core/queues/namespaces.h"
 #include "model/charge.h"
+#include "model/member_of.h"
 #include "model/names.h"
 
 namespace trainyard::core {
@@ -199,8 +200,8 @@ void QueueTreeBuilder::readOtherPods() {
   for (const auto& pod : snapshot_.pods) {
     if (!pod->bound() || pod->finished() || pod->shape.requests.gpus() <= 0) continue;
     // Pods of a deleted job, and pods that only claim to belong to a job, are not charged to any job.
-    if (pod->controllerKind == model::names::kTrainingJobKind) {
-      const auto owner = jobs.find(pod->controllerUid.str());
+    if (model::claimsGang(*pod)) {
+      const auto owner = jobs.find(model::gangUidOf(*pod).str());
       if (owner != jobs.end() && wasMember(*pod, *owner->second)) continue;
     }
     const auto [known, isNew] = queueOf.try_emplace(pod->key.ns);

@@ -5,7 +5,7 @@
 
 #include "core/ledger/what_if.h"
 #include "model/gang_size.h"
-#include "model/names.h"
+#include "model/member_of.h"
 
 namespace trainyard::core {
 namespace {
@@ -60,7 +60,7 @@ NodeAmounts straysLeaving(const Ledger& ledger) {
     ledger.forEachHolding(node, [&](const Ledger::Holding& each) {
       if (each.pod == nullptr) return;
       // The garbage collector deletes a pod without its TrainingJob soon.
-      const bool isOrphan = each.job == nullptr && each.pod->controllerKind == model::names::kTrainingJobKind;
+      const bool isOrphan = each.job == nullptr && model::claimsGang(*each.pod);
       if (!each.pod->terminating && !isOrphan) return;
       const bool isRecorded =
           each.job != nullptr && (each.job->status.gang.placed || each.job->status.gang.proposal);
