@@ -43,6 +43,14 @@ CASE_RECIPES = {
     "krew": {"kubectl-krew": "sigs.k8s.io/krew/cmd/krew"},
     # With the provider whose machines are nodes that kwok plays.
     "karpenter": {"karpenter": "sigs.k8s.io/karpenter/kwok"},
+    # Controllers of other workload kinds (lib/controllers.py).
+    "mpi-operator": {"mpi-operator": "github.com/kubeflow/mpi-operator/cmd/mpi-operator"},
+    "jobset": {"jobset": "sigs.k8s.io/jobset"},
+    "training-operator": {"training-operator": "github.com/kubeflow/training-operator/cmd/training-operator.v1"},
+    "kuberay": {"kuberay": "github.com/ray-project/kuberay/ray-operator"},
+    "kueue": {"kueue": "sigs.k8s.io/kueue/cmd/kueue"},
+    "lws": {"lws": "sigs.k8s.io/lws/cmd"},
+    "trainer": {"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"},
 }
 # tool -> (module, file, line, the line instead): what of a module is built otherwise.
 # kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
@@ -52,6 +60,16 @@ _PATCHES = {
              "Delete(ctx, pod.Name, deleteOpt)",
              "Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: deleteOpt.GracePeriodSeconds, "
              "Preconditions: &metav1.Preconditions{UID: &pod.UID}})"),
+    # Its health port is a constant: clusters side by side would meet on it.
+    "mpi-operator": ("github.com/kubeflow/mpi-operator", "cmd/mpi-operator/app/server.go",
+                     'Addr:    fmt.Sprintf(":%d", healthCheckPort)', 'Addr:    os.Getenv("HEALTH_ADDRESS")'),
+    # It rotates its own certificate, without a name for loopback; here it is given one.
+    "training-operator": ("github.com/kubeflow/training-operator", "pkg/cert/cert.go",
+                          "setupFinished chan struct{}) error {",
+                          "setupFinished chan struct{}) error {\n\tclose(setupFinished)\n\treturn nil"),
+    # The folder of its metrics' certificate is a constant outside the cluster's folder.
+    "kueue": ("sigs.k8s.io/kueue", "cmd/kueue/main.go",
+              'metricsCertPath := "/etc/kueue/metrics/certs"', "metricsCertPath := cfg.Webhook.CertDir"),
 }
 # tool -> folder of its module, where that is not its name: all of Kubernetes is of one version.
 _MODULE_OF = {"node": "k8s"}
