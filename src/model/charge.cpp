@@ -69,7 +69,8 @@ bool sameCharge(const Job& job, const QueueName& queue) {
     const Resources* charged = charge->requestsOf(member.role);
     // Admission may have enlarged the charged requests, but never reduced them.
     if (charged == nullptr || !charged->covers(member.requests)) return false;
-    const bool elastic = job.spec.elastic && job.spec.elastic->role == member.role;
+    // The members of a Gang are as many as its owner has made; what joins is charged when it joins.
+    const bool elastic = job.owner != nullptr || (job.spec.elastic && job.spec.elastic->role == member.role);
     const Role& role = *job.spec.findRole(member.role);
     return elastic || gangMembers(job, role) == role.replicas;
   });

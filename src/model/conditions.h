@@ -41,6 +41,8 @@ inline constexpr std::string_view kFinished = "Finished";
 // a change of their spec; and on Queues that cannot be used. kstatus, which GitOps tools use, reads it as
 // failure.
 inline constexpr std::string_view kStalled = "Stalled";
+// Set only on placed Gangs: places without a pod, and since when.
+inline constexpr std::string_view kPodsMissing = "PodsMissing";
 // Set only on jobs that are charged to no Queue.
 inline constexpr std::string_view kCharged = "Charged";
 

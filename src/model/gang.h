@@ -35,9 +35,18 @@ enum class ProposalKind { kStart, kGrow, kShrink, kReplace, kRestart };
 enum class ProposalPhase { kClaiming, kReserved, kReleasing, kAborting };
 
 struct Victim {
+  // The member of a Gang that the pod is. It does not follow from the name of such a pod.
+  struct Place {
+    std::string gang;
+    std::string role;
+    int index = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
   ObjectKey pod;
   Uid uid;
   NodeName node;
+  std::optional<Place> place = std::nullopt;
   friend bool operator==(const Victim&, const Victim&) = default;
 };
 

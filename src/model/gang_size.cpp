@@ -62,6 +62,8 @@ int gangMembers(const JobSpec& spec, const GangRecord& record) {
 
 int gangMembers(const Job& job) { return gangMembers(job.spec, job.status.gang); }
 
+bool isSinglePod(const Job& job) { return job.owner == nullptr && gangMembers(job) == 1; }
+
 std::int64_t gangGpus(const JobSpec& spec, const GangRecord& record) {
   if (heldMembers(record, nullptr) == 0) return desiredGpus(spec);
   return gpusOf(spec, record, [&](const std::string& role) { return heldMembers(record, &role); });

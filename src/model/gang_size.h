@@ -20,6 +20,8 @@ namespace trainyard::model {
 // Members of all roles.
 [[nodiscard]] int gangMembers(const JobSpec& spec, const GangRecord& record);
 [[nodiscard]] int gangMembers(const Job& job);
+// Returns true for a TrainingJob of one pod: until that is bound, the pod is its record (docs/protocol.md).
+[[nodiscard]] bool isSinglePod(const Job& job);
 
 // GPUs of the gang at gangMembers(), at its desired size, and in its current placement.
 [[nodiscard]] std::int64_t gangGpus(const JobSpec& spec, const GangRecord& record);

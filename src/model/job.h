@@ -17,6 +17,7 @@
 #include "model/framework.h"
 #include "model/gang.h"
 #include "model/ids.h"
+#include "model/owner.h"
 #include "model/progress.h"
 #include "model/reasons.h"
 #include "model/resize.h"
@@ -34,6 +35,9 @@ struct Role {
   std::vector<std::string> containers = {};  // names of its containers; admission may add others to the pods
   // The termination grace period that the job requests for a member.
   std::chrono::seconds grace{30};
+  // Of a Gang whose pods come in groups, such as the Jobs of a JobSet: pods of a group. Member `index` is pod
+  // `index % groupSize` of group `index / groupSize`. 0: its pods come in no groups.
+  int groupSize = 0;
 };
 
 struct Elastic {
@@ -272,7 +276,8 @@ struct JobStatus {
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
-// A TrainingJob.
+// A TrainingJob; or a Gang, whose pods other controllers make. Their names never collide: that of a Gang has
+// a dot.
 struct Job {
   ObjectKey key;
   Uid uid;
@@ -282,6 +287,8 @@ struct Job {
   bool deleting = false;
   bool hasReleaseFinalizer = false;
   std::vector<std::string> otherFinalizers = {};  // of other controllers: kept by every write
+  // Who makes the pods of a Gang; null for a TrainingJob, whose pods the operator makes.
+  std::shared_ptr<const Owner> owner = nullptr;
   JobSpec spec;
   JobStatus status;
   // Why the spec is not usable, with the field; empty if it is.
@@ -297,6 +304,9 @@ struct Job {
   // Succeeded or Failed.
   [[nodiscard]] bool finished() const;
 };
+
+// A Job that is a Gang; a type of its own for its cache alone.
+struct Gang : Job {};
 
 // "JOB-ROLE-INDEX".
 [[nodiscard]] std::string podName(std::string_view job, std::string_view role, int index);

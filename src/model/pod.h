@@ -57,6 +57,15 @@ struct MemberLabels {
   std::int64_t epoch = 0;
 };
 
+// A gated pod that asks for a place in a Gang of its namespace. Any user can write that.
+struct Arrival {
+  std::string gang;  // name of the Gang
+  std::string role;
+  int rank = -1;   // the index that it should have in its role, or in its group; negative: any
+  int group = -1;  // its group, in a role with groups (Role::groupSize)
+  friend bool operator==(const Arrival&, const Arrival&) = default;
+};
+
 // Projection of a Pod: only the fields that planning, the guard and the failure policy need.
 struct Pod {
   ObjectKey key;
@@ -68,6 +77,7 @@ struct Pod {
   // controller reference names.
   Uid gangUid = {};
   std::optional<MemberLabels> member;
+  std::shared_ptr<const Arrival> arrival = nullptr;  // until it is released to a place
   Uid placeholderOf;  // the TrainingJob by owner and label of a placeholder; empty: none
 
   NodeName node;                   // spec.nodeName; empty until bound
