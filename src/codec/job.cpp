@@ -1,35 +1,24 @@
 #include "codec/job.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "codec/decode_object.h"
+#include "codec/gang_object.h"
+#include "codec/job_metadata.h"
 #include "codec/job_size.h"
 #include "codec/job_spec.h"
 #include "codec/job_status_reader.h"
 #include "codec/more_memory.h"
+#include "codec/object_meta.h"
+#include "model/gang_name.h"
 #include "model/managed_by.h"
-#include "model/names.h"
 
 namespace trainyard::codec {
 namespace {
 
 using model::Job;
-
-void readMetadata(const Field& meta, Job& job) {
-  job.key = {meta["namespace"].string(), std::string(meta["name"].required())};
-  job.uid = model::Uid(meta["uid"].text());
-  job.resourceVersion = meta["resourceVersion"].text();
-  job.generation = meta["generation"].integer(0, 0, INT64_MAX);
-  job.created = meta["creationTimestamp"].time().value_or(base::WallTime{});
-  job.deleting = meta["deletionTimestamp"].present();
-  meta["finalizers"].forEachElement([&](const Field& finalizer) {
-    if (finalizer.text() == model::names::kReleaseFinalizer) {
-      job.hasReleaseFinalizer = true;
-    } else {
-      job.otherFinalizers.push_back(finalizer.string());
-    }
-  });
-}
 
 // Of a status that another controller writes, what people read. The rest may be true of another cluster:
 // MultiKueue copies a status whole, with a record that names nodes of the cluster that runs the job.
@@ -42,7 +31,7 @@ void keepForReaders(model::JobStatus& status) {
 
 Job readJob(const Field& root) {
   Job job;
-  readMetadata(root["metadata"], job);
+  readJobMetadata(root["metadata"], job);
   job.status = readJobStatus(root["status"]);
   FieldErrors specErrors;
   const Field spec(root.value().find("spec"), specErrors, "spec");
@@ -68,6 +57,15 @@ base::Result<Job> decodeJob(std::string_view json) {
     job->specError = fmt::format("spec: nested deeper than {} levels", kReadDepth);
   }
   return job;
+}
+
+base::Result<Job> decodeJobOrGang(std::string_view json) {
+  const auto meta = decodeObjectMeta(json);
+  if (!meta || !model::isGangName(meta->name)) return decodeJob(json);
+  return decodeGang(json).map([](model::Gang gang) {
+    Job job = std::move(gang);
+    return job;
+  });
 }
 
 }  // namespace trainyard::codec

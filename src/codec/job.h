@@ -12,4 +12,7 @@ namespace trainyard::codec {
 // kInvalid names job and field; it is for metadata and status only, because no action is safe without them.
 [[nodiscard]] base::Result<model::Job> decodeJob(std::string_view json);
 
+// Decodes a TrainingJob or a Gang, by its name.
+[[nodiscard]] base::Result<model::Job> decodeJobOrGang(std::string_view json);
+
 }  // namespace trainyard::codec

@@ -71,7 +71,10 @@ seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& 
   return saves ? std::max(own, checkpoint->gracePeriod) : own;
 }
 
-model::Role readRole(const Field& element, std::string_view ns, const JobSpec& spec) {
+// Who makes the pods of a template.
+enum class PodMaker { kOperator, kOthers };
+
+model::Role readRole(const Field& element, std::string_view ns, const JobSpec& spec, PodMaker maker) {
   const Field nameField = element["name"];
   const std::string_view name = nameField.required();
   if (!name.empty() && !isRoleName(name)) {
@@ -86,7 +89,7 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
     podTemplate.complain("is required");
     return role;
   }
-  checkPodTemplate(podTemplate, spec.priorityClassName);
+  if (maker == PodMaker::kOperator) checkPodTemplate(podTemplate, spec.priorityClassName);
   role.grace = readGrace(podTemplate["spec"], spec.checkpoint);
   CountedNames names;
   role.shape = readPodShape(podTemplate["spec"], {}, names);
@@ -103,9 +106,9 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
   return role;
 }
 
-void readRoles(const Field& roles, std::string_view ns, JobSpec& spec) {
+void readRoles(const Field& roles, std::string_view ns, JobSpec& spec, PodMaker maker) {
   roles.forEachUpTo(kMaxRoles, [&](const Field& element) {
-    model::Role role = readRole(element, ns, spec);
+    model::Role role = readRole(element, ns, spec, maker);
     if (spec.findRole(role.name) != nullptr) element["name"].refuse("must be used once only");
     spec.roles.push_back(std::move(role));
   });
@@ -302,7 +305,7 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   spec.priorityClassName = field["priorityClassName"].text();
   spec.preemptible = field["preemptible"].boolean(true);
   spec.checkpoint = readCheckpoint(field["checkpoint"]);
-  readRoles(field["roles"], job.ns, spec);
+  readRoles(field["roles"], job.ns, spec, PodMaker::kOperator);
   readElastic(field["elastic"], spec);
   spec.plan = readPlan(field["plan"]);
   if (spec.plan.automatic && plan != nullptr) applyShapePlan(*plan, spec);
@@ -320,6 +323,26 @@ JobSpec readJobSpec(const Field& field, const model::ObjectKey& job, const model
   countFrameworkPorts(spec);
   spec.templateHash = templateHash(field, spec);
   if (std::string less = readLateMembers(spec); !less.empty()) spec.unsupported.push_back(std::move(less));
+  return spec;
+}
+
+JobSpec readGangSpec(const Field& field, const model::ObjectKey& gang) {
+  JobSpec spec;
+  if (!field.present()) field.complain("is required");
+  spec.queue = model::QueueName(field["queue"].text(model::names::kDefaultQueue));
+  spec.priorityClassName = field["priorityClassName"].text();
+  spec.preemptible = field["preemptible"].boolean(true);
+  readRoles(field["roles"], gang.ns, spec, PodMaker::kOthers);
+  std::size_t at = 0;
+  field["roles"].forEachUpTo(kMaxRoles, [&](const Field& element) {
+    spec.roles[at++].groupSize = element["groupSize"].smallInteger(0, 0);
+  });
+  spec.schedulingTimeout = seconds(field["scheduling"]["timeoutSeconds"].smallInteger(0, 0));
+  spec.locality = readLocality(field["locality"]);
+  spec.estimatedDuration = readSeconds(field["estimate"]["durationSeconds"]);
+  spec.run.suspend = field["hold"].boolean(false);
+  spec.failure.scope = model::RestartScope::kPod;
+  spec.templateHash = templateHash(field, spec);
   return spec;
 }
 

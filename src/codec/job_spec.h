@@ -15,4 +15,8 @@ inline constexpr std::size_t kMaxRoles = 8;
 [[nodiscard]] model::JobSpec readJobSpec(const Field& spec, const model::ObjectKey& job,
                                          const model::ShapePlan* plan);
 
+// Reads the spec of a Gang. Its templates are those of pods that other controllers make: only what placing
+// needs is read, and nothing in them is forbidden.
+[[nodiscard]] model::JobSpec readGangSpec(const Field& spec, const model::ObjectKey& gang);
+
 }  // namespace trainyard::codec

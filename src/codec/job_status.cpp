@@ -80,6 +80,8 @@ void writeProposal(const model::Proposal& proposal, JsonWriter& out) {
         .member("name", victim.pod.name)
         .member("uid", victim.uid.str());
     writeText(out, "node", victim.node.str());
+    if (const auto& place = victim.place)
+      out.member("gang", place->gang).member("role", place->role).member("index", place->index);
     out.endObject();
   });
   out.endObject();

@@ -59,6 +59,9 @@ std::vector<model::Victim> readVictims(const Field& list) {
     victims.push_back({{each["namespace"].string(), std::string(each["name"].required())},
                        model::Uid(each["uid"].required()),
                        model::NodeName(each["node"].text())});
+    if (const std::string_view gang = each["gang"].text(); !gang.empty())
+      victims.back().place =
+          model::Victim::Place{std::string(gang), each["role"].string(), each["index"].smallInteger(0, 0)};
   });
   return victims;
 }

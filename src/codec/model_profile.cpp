@@ -16,9 +16,9 @@ namespace {
 using model::GradientExchange;
 using model::ModelProfile;
 
-constexpr std::int64_t kMaxParameters = 100'000'000'000'000;   // 10^14
-constexpr std::int64_t kMaxFlops = 1'000'000'000'000'000'000;  // 10^18
-constexpr std::int64_t kMaxBytes = 1'000'000'000'000'000;      // 10^15
+constexpr std::int64_t kMaxParameters = 100'000'000'000'000;      // 10^14
+constexpr std::int64_t kMaxFlops = 1'000'000'000'000'000'000;     // 10^18
+constexpr std::int64_t kMaxProfileBytes = 1'000'000'000'000'000;  // 10^15
 constexpr std::int64_t kMaxSamples = 1'000'000'000'000'000;
 constexpr std::int64_t kMaxBatch = 1'000'000'000;
 constexpr std::int64_t kMaxMicros = 100'000'000'000;  // a step of one day
@@ -176,15 +176,15 @@ ModelProfile readModelProfile(const Field& field) {
   profile.name = field["name"].text();
   profile.parameters = readWhole(field["parameters"], 0, 1, kMaxParameters);
   profile.bytesPerParameter = field["bytesPerParameter"].smallInteger(4, 1, kMaxParameterBytes);
-  profile.largestTensorBytes = readWhole(field["largestTensorBytes"], 0, 1, kMaxBytes);
+  profile.largestTensorBytes = readWhole(field["largestTensorBytes"], 0, 1, kMaxProfileBytes);
   profile.layers = field["layers"].smallInteger(0, 1, kMaxLayers);
   profile.flopsPerSample = readWhole(field["flopsPerSample"], 0, 1, kMaxFlops);
   profile.batchSize = readWhole(field["batchSize"], 0, 1, kMaxBatch);
   profile.batchPerWorker = readWhole(field["batchPerWorker"], 0, 1, kMaxBatch);
   profile.maxBatchPerWorker = readWhole(field["maxBatchPerWorker"], 0, 1, kMaxBatch);
   profile.samples = readWhole(field["samples"], 0, 1, kMaxSamples);
-  profile.sampleBytes = readWhole(field["sampleBytes"], 0, 1, kMaxBytes);
-  profile.inputBytesPerSecond = readWhole(field["inputBytesPerSecond"], 0, 1, kMaxBytes);
+  profile.sampleBytes = readWhole(field["sampleBytes"], 0, 1, kMaxProfileBytes);
+  profile.inputBytesPerSecond = readWhole(field["inputBytesPerSecond"], 0, 1, kMaxProfileBytes);
   profile.synchronous = field["synchronous"].boolean(true);
   profile.exchange = readExchange(field["exchange"]);
   readSpeeds(field["speeds"], profile);

@@ -9,7 +9,7 @@ void writeOwnerReference(JsonWriter& out, const model::Job& job) {
       .beginArray()
       .beginObject()
       .member("apiVersion", model::names::kApiVersion)
-      .member("kind", model::names::kTrainingJobKind)
+      .member("kind", job.owner == nullptr ? model::names::kTrainingJobKind : model::names::kGangKind)
       .member("name", job.key.name)
       .member("uid", job.uid.str())
       .memberBool("controller", true)

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "codec/arrival.h"
 #include "codec/decode_object.h"
 #include "codec/pod_apartness.h"
 #include "codec/pod_shape.h"
+#include "model/gang_name.h"
 #include "model/member_of.h"
 #include "model/names.h"
 
@@ -77,7 +79,11 @@ void readMetadata(const Field& meta, Pod& pod) {
     pod.controllerUid = model::Uid(owner["uid"].text());
     pod.controllerKind = kindOf(owner);
   });
-  pod.member = readMember(meta["labels"].value());
+  const JsonValue labels = meta["labels"].value();
+  pod.member = readMember(labels);
+  const bool isTrainingJobs = pod.controllerKind == model::names::kTrainingJobKind;
+  if (pod.member && !isTrainingJobs && model::isGangName(pod.member->jobName))
+    pod.gangUid = model::Uid(labels.find(model::names::kJobUidLabel).string().value_or(""));
 }
 
 // Returns the only node name that a term allows; empty if it allows several.
@@ -117,7 +123,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
     pod.gated = true;
     if (gate["name"].text() == model::names::kGangGate) {
       pod.gangGated = true;
-    } else if (pod.otherGate.empty()) {
+    } else if (pod.otherGate.empty() && gate["name"].text() != model::names::kPlaceGate) {
       pod.otherGate = gate["name"].text();
     }
   });
@@ -133,7 +139,8 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.pinned = pinnedNode(spec);
   pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
   // The release patch writes this list again, with the node.
-  if (pod.gangGated && model::claimsGang(pod)) pod.shape.affinity = readRequiredAffinity(spec);
+  if (pod.arrival || (pod.gangGated && model::claimsGang(pod)))
+    pod.shape.affinity = readRequiredAffinity(spec);
 }
 
 // Also sets in `reports` that a resize is infeasible.
@@ -261,6 +268,8 @@ Pod readPod(const Field& root) {
   ContainerReports reports = readReports(status);
   readConditions(status["conditions"], pod, reports);
   const Field spec = root["spec"];
+  if (auto arrival = readArrival(root["metadata"], spec))
+    pod.arrival = std::make_shared<const model::Arrival>(std::move(*arrival));
   readSpec(spec, reports, pod);
   readContainers(spec, reports, pod);
   if (pod.phase == PodPhase::kRunning) pod.partlyEnded = readPartlyEnded(reports);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "model/constraints.h"
@@ -15,5 +16,18 @@ namespace trainyard::codec {
 // the start of a gang.
 [[nodiscard]] std::string encodeReleasePatch(const model::Uid& uid, const model::PodShape& shape,
                                              const model::NodeName& node);
+
+// The same for a pod of a Gang, which gets `node` as that member: it also labels the pod, and removes the
+// gate for places. It leaves managedFields to the pod's own controller. `gang`: of the labels.
+struct MemberPlace {
+  model::ObjectKey gang;
+  model::Uid gangUid;
+  std::string role;
+  int index = 0;
+  std::int64_t epoch = 0;
+  model::NodeName node;
+};
+[[nodiscard]] std::string encodePlacePatch(const model::Uid& uid, const model::PodShape& shape,
+                                           const MemberPlace& place);
 
 }  // namespace trainyard::codec

@@ -191,6 +191,29 @@ PodBuilder& PodBuilder::memberOf(const model::Job& job, std::string_view role, i
   return ownedBy(model::names::kTrainingJobKind, job.uid.str());
 }
 
+PodBuilder& PodBuilder::placedIn(const model::Job& gang, std::string_view role, int index,
+                                 std::int64_t epoch) {
+  pod_.key.ns = gang.key.ns;
+  pod_.gangUid = gang.uid;
+  pod_.member = model::MemberLabels{gang.key.name, std::string(role), index, epoch};
+  pod_.shape = gang.spec.findRole(role)->shape;
+  return *this;
+}
+
+PodBuilder& PodBuilder::arrives(const model::Job& gang, std::string_view role, int rank) {
+  pod_.key.ns = gang.key.ns;
+  pod_.arrival =
+      std::make_shared<const model::Arrival>(model::Arrival{gang.key.name, std::string(role), rank});
+  pod_.gated = true;
+  pod_.shape = gang.spec.findRole(role)->shape;
+  return *this;
+}
+
+PodBuilder& PodBuilder::created(std::int64_t seconds) {
+  pod_.created = at(seconds);
+  return *this;
+}
+
 PodBuilder& PodBuilder::ownedBy(std::string_view kind, std::string_view uid) {
   pod_.controllerKind = std::string(kind);
   pod_.controllerUid = model::Uid(uid);
@@ -261,6 +284,23 @@ JobBuilder& JobBuilder::created(std::int64_t seconds) {
 
 JobBuilder& JobBuilder::deleting() {
   job_.deleting = true;
+  return *this;
+}
+
+JobBuilder& JobBuilder::ofPods() {
+  job_.owner = std::make_shared<const model::Owner>(
+      model::Owner{.apiVersion = "v1", .kind = "Pod", .name = {}, .uid = {}});
+  return *this;
+}
+
+JobBuilder& JobBuilder::ownedByJobSet(bool suspended) {
+  job_.owner = std::make_shared<const model::Owner>(model::Owner{.apiVersion = "jobset.x-k8s.io/v1alpha2",
+                                                                 .kind = "JobSet",
+                                                                 .name = "llama",
+                                                                 .uid = model::Uid("uid-jobset"),
+                                                                 .known = true,
+                                                                 .suspends = true,
+                                                                 .suspended = suspended});
   return *this;
 }
 

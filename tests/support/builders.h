@@ -72,6 +72,11 @@ class PodBuilder {
   PodBuilder& priority(int value);
   // Member of a job: controller reference, labels and name follow from it.
   PodBuilder& memberOf(const model::Job& job, std::string_view role, int index, std::int64_t epoch = 1);
+  // Has that place in a Gang; it keeps its own name.
+  PodBuilder& placedIn(const model::Job& gang, std::string_view role, int index, std::int64_t epoch = 1);
+  // Asks for a place in a Gang. `rank`: negative for any.
+  PodBuilder& arrives(const model::Job& gang, std::string_view role, int rank = -1);
+  PodBuilder& created(std::int64_t seconds);
   PodBuilder& ownedBy(std::string_view kind, std::string_view uid);
   operator model::Pod() const { return pod_; }  // NOLINT(google-explicit-constructor)
 
@@ -96,6 +101,9 @@ class JobBuilder {
   JobBuilder& created(std::int64_t seconds);
   JobBuilder& deleting();
   JobBuilder& suspended();
+  // A Gang: of bare pods, or of an object that its kind can suspend.
+  JobBuilder& ofPods();
+  JobBuilder& ownedByJobSet(bool suspended);
   JobBuilder& condition(std::string_view type, bool value = true);
   // Adds to status.gang.placed / status.gang.proposal.add; indices as "0-3,7".
   JobBuilder& placed(std::string_view nodeName, std::string_view role, std::string_view indices,
