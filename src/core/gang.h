@@ -14,5 +14,7 @@
 #include "core/gang/lost_members.h"
 #include "core/gang/orphans.h"
 #include "core/gang/outcome.h"
+#include "core/gang/owned_size.h"
+#include "core/gang/owned_steps.h"
 #include "core/gang/settings.h"
 #include "core/gang/victim_assignment.h"

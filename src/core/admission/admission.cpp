@@ -148,6 +148,8 @@ Admission admit(const model::Job& job, const model::Snapshot& snapshot, const Qu
                 const JobFeedback& feedback) {
   if (auto refusal = refuseUse(job, snapshot, queues)) return {.refusal = std::move(refusal)};
   if (auto refusal = refuseSize(job, snapshot, queues)) return {.refusal = std::move(refusal)};
+  // Its controller creates the pods of a Gang.
+  if (job.owner != nullptr) return {};
   return admitTemplate(feedback).value_or(Admission{});
 }
 

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kNextPlans{100};
 // A pod of a deleted job of the same name: this job's own pod cannot be created before that one is gone. Only
 // single-pod jobs are affected. Larger jobs have a finalizer, so their names are free only without pods.
 const model::Pod* podOfFormerJob(const model::Job& job, const model::SharedList<model::Pod>& all) {
-  if (model::gangMembers(job) != 1) return nullptr;
+  if (!model::isSinglePod(job)) return nullptr;
   const auto role = std::find_if(job.spec.roles.begin(), job.spec.roles.end(),
                                  [&](const model::Role& each) { return model::gangMembers(job, each) == 1; });
   if (role == job.spec.roles.end()) return nullptr;

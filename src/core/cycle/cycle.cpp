@@ -102,7 +102,7 @@ void Cycle::decide(const CurrentJob& current) {
   const bool waits = in_.cache.notes().of(current.position).waits;
   if (!waits) chargeLeaving(*job);
   if (current.feedback.busy) return admission_.keepQueuePosition(current);
-  if (waits && !admitTemplate(current.feedback)) return admission_.wait(job);
+  if (waits && (job->owner != nullptr || !admitTemplate(current.feedback))) return admission_.wait(job);
   const JobPods& pods = in_.podsOf(*job);
   if (model::managedByOther(*job) || isStatusDeferred(*job, pods, current.feedback)) return;
   if (const auto* preemptor = claims_.preemptorOfChanging(*job)) return placed_.evict(job, *preemptor);

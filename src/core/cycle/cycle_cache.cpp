@@ -46,7 +46,7 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
   nodes_ = snapshot.nodes;
   ledger_.follow(snapshot);
   schedule_.notes.follow(snapshot.jobs);
-  followPods();
+  followPods(snapshot.jobs);
   if (!sameAdmissionInputs(snapshot)) schedule_.notes.clearAdmissions();
   // The status of a running job reports whether a Queue is charged for it.
   if (!sameNames(queueList_, snapshot.queues)) schedule_.notes.unsettle();
@@ -58,11 +58,17 @@ void CycleCache::begin(const model::Snapshot& snapshot) {
 }
 
 // Changed pods may give their job something to do.
-void CycleCache::followPods() {
+void CycleCache::followPods(const model::SharedList<model::Job>& jobs) {
   for (const model::Uid& owner : ledger_.pods().changes().owners) {
     const auto job = ledger_.jobOf(owner);
     if (!job) continue;
     JobNotes::Note& note = schedule_.notes.of(schedule_.notes.find(job, 0));
+    note.settled = note.waits = false;
+  }
+  for (const model::ObjectKey& gang : ledger_.pods().changes().arrivals) {
+    const auto position = jobs.positionOf(gang);
+    if (position == jobs.size()) continue;
+    JobNotes::Note& note = schedule_.notes.of(position);
     note.settled = note.waits = false;
   }
 }

@@ -40,7 +40,7 @@ class CycleCache {
   [[nodiscard]] JobNotes& notes() { return schedule_.notes; }
 
  private:
-  void followPods();
+  void followPods(const model::SharedList<model::Job>& jobs);
   [[nodiscard]] bool sameAdmissionInputs(const model::Snapshot& snapshot) const;
 
   model::SharedList<model::Node> nodes_;

@@ -1,6 +1,7 @@
 #include "core/cycle/placed_step.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,12 +10,13 @@
 #include "core/cycle/admission_step.h"
 #include "core/cycle/proposal_step.h"
 #include "core/elastic/user_scale.h"
-#include "core/gang/gang_proposals.h"
+#include "core/gang.h"
 #include "core/queues/holdings.h"
 #include "core/resize.h"
 #include "core/status/describe.h"
 #include "model/charge.h"
 #include "model/conditions.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -27,12 +29,23 @@ void reportSilence(const model::Job& job, const StatusUpdate& update, JobDecisio
   decision.events.push_back({true, "Stalled", silenceText(job, *update.life->silentSince)});
 }
 
+// The members that have no pod, or one that failed, and a node that is gone or takes no pods.
+std::vector<Member> withoutNode(const std::vector<Member>& members, const Ledger& ledger) {
+  std::vector<Member> lost;
+  for (const Member& member : members) {
+    const auto at = ledger.find(member.node);
+    if (isOpen(member) && (!at || !ledger.nodes()[*at].node->takesPods())) lost.push_back(member);
+  }
+  return lost;
+}
+
 }  // namespace
 
 void PlacedStep::watch(const CurrentJob& current) {
   const JobPtr& job = current.job;
   if (job->recordUnwritten) return recordLost(job);
   if (job->spec.run.suspend) return removal_.stopForSuspension(job);
+  if (job->owner != nullptr) return watchOwned(current);
   const auto& placed = *job->status.gang.placed;
   const std::vector<Member> members = placedMembers(*job, placed, in_.podsOf(*job));
   StatusUpdate update;
@@ -73,13 +86,101 @@ void PlacedStep::watch(const CurrentJob& current) {
   in_.endHoldings(job);
 }
 
+void PlacedStep::watchOwned(const CurrentJob& current) {
+  const JobPtr& job = current.job;
+  const std::vector<Member> members = placedMembers(*job, *job->status.gang.placed, in_.podsOf(*job));
+  StatusUpdate update;
+  update.where = decisions_.placementText(job->status.gang);
+  update.verdict = judge(*job, members);
+  const bool ended = update.verdict.outcome != Outcome::kRunning;
+  const model::ObjectKey* preemptor = claims_.preemptorOf(job->key);
+  if (preemptor != nullptr && !ended) return evict(job, *preemptor);
+  if (!ended && job->owner->suspended) return giveUpSuspended(job, update);
+  if (!ended) {
+    if (const auto lost = withoutNode(members, in_.ledger); !lost.empty() && mayRestartNow(*job))
+      return moveAway(job, members, lost, update);
+  }
+  const base::WallTime now = in_.input.snapshot.now;
+  if (!ended) {
+    if (const auto abandoned = abandonedPlaces(*job, members, now); !abandoned.empty())
+      return giveUpPlaces(job, abandoned, abandoned.size() == members.size(), update);
+  }
+  JobDecision& decision = decisions_.derive(job, job->status.gang, update);
+  setPodsMissing(*job, members, now, *decision.status);
+  removal_.removeStrays(*job, decision);
+  if (ended) {
+    decision.urgency = Urgency::kNow;
+    decision.events.push_back(
+        {update.verdict.outcome == Outcome::kFailed, update.verdict.reason, update.verdict.message});
+    return in_.endHoldings(job);
+  }
+  const bool grows = firstSurplus(*job, in_.podsOf(*job), in_.ledger.pods().arrivals(job->key)).has_value();
+  if (grows) sizes_.add(job);
+  GangStep step = placeArrivals(*job, members, in_.gangContext(current.feedback));
+  std::move(step.actions.begin(), step.actions.end(), std::back_inserter(decision.actions));
+  const auto wakeAt = abandonedAt(*job, members);
+  in_.wakeAt(wakeAt);
+  if (!grows && decision.actions.empty() && *decision.status == job->status)
+    in_.settle(current.position, wakeAt);
+}
+
+// The gang goes on without these places; without any, it waits again.
+void PlacedStep::giveUpPlaces(const JobPtr& job, const std::vector<Member>& open, bool areAll,
+                              const StatusUpdate& update) {
+  std::vector<model::Assignment> places;
+  for (const Member& each : open)
+    places.push_back({each.node, each.role, model::IndexSet({each.index}), each.epoch});
+  const auto kind = areAll ? model::ProposalKind::kRestart : model::ProposalKind::kReplace;
+  if (areAll) places = job->status.gang.placed->assignments;
+  decisions_.write(job, propose(*job, kind, {}, std::move(places), {}, in_.author()),
+                   {{false, "PlacesGivenUp",
+                     fmt::format("{} without a pod {} given up", model::counted(open.size(), "place"),
+                                 open.size() == 1 ? "is" : "are")}},
+                   update);
+}
+
+// Another client has set the owner's field: the gang stops, and waits again.
+void PlacedStep::giveUpSuspended(const JobPtr& job, const StatusUpdate& update) {
+  decisions_
+      .write(
+          job,
+          propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {},
+                  in_.author()),
+          {{true, "OwnerSuspended",
+            fmt::format("{} {} was suspended by another client: the gang gives up its nodes and waits again",
+                        job->owner->kind, job->owner->name)}},
+          update)
+      .urgency = Urgency::kNow;
+}
+
+// These members get other nodes; the others run on.
+void PlacedStep::moveAway(const JobPtr& job, const std::vector<Member>& members,
+                          const std::vector<Member>& lost, StatusUpdate update) {
+  if (!claims_.holdsClaimed(job->key)) update.pending = backingOff(in_, *job);
+  if (update.pending) {
+    decisions_.write(job, job->status.gang, {}, update);
+    return;
+  }
+  Replacement replacement = replaceLost(*job, members, lost, placementScope(), in_.author());
+  FailedGang gang{.record = std::move(replacement.record),
+                  .assignments = std::move(replacement.assignments),
+                  .update = std::move(update),
+                  .event = {true, "MemberLost",
+                            fmt::format("node {} of member {}-{} takes no pods: it gets another",
+                                        lost.front().node, lost.front().role, lost.front().index)}};
+  follow(job, takeForRestart(*job, std::move(gang)));
+}
+
 // The claim takes the last members of an elastic gang, or all of the gang.
 void PlacedStep::release(const JobPtr& job, const model::ObjectKey& preemptor) {
   const int gives = claims_.membersClaimed(*job, preemptor);
   if (gives <= 0) return evict(job, preemptor);
-  sizes_.resize(
-      {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, gives), .preemptor = preemptor},
-      model::SizeOwner::kPreemption);
+  Change shrink;
+  shrink.job = job;
+  shrink.kind = ChangeKind::kShrink;
+  shrink.remove = lastMembers(*job, gives);
+  shrink.preemptor = preemptor;
+  sizes_.resize(shrink, model::SizeOwner::kPreemption);
 }
 
 // A single-pod job that lost its bound pod before any record was written. The record of its placement is

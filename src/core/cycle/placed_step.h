@@ -25,6 +25,12 @@ class PlacedStep {
   void evict(const JobPtr& job, const model::ObjectKey& preemptor);
 
  private:
+  void watchOwned(const CurrentJob& current);
+  void giveUpPlaces(const JobPtr& job, const std::vector<Member>& open, bool areAll,
+                    const StatusUpdate& update);
+  void giveUpSuspended(const JobPtr& job, const StatusUpdate& update);
+  void moveAway(const JobPtr& job, const std::vector<Member>& members, const std::vector<Member>& lost,
+                StatusUpdate update);
   void recordLost(const JobPtr& job);
   void release(const JobPtr& job, const model::ObjectKey& preemptor);
   void followFailed(const CurrentJob& current, const std::vector<Member>& members, const Verdict& verdict);

@@ -7,16 +7,17 @@
 #include <fmt/ranges.h>
 
 #include "core/cycle/clean_up.h"
+#include "core/gang/owned_steps.h"
 
 namespace trainyard::core {
 
 void PodRemoval::drainDeleted(const JobPtr& job) {
-  if (in_.podsOf(*job).empty() && !job->hasReleaseFinalizer) return clearDeleted(job);
+  if (isEmpty(*job) && !job->hasReleaseFinalizer) return clearDeleted(job);
   // As of a gang that has ended, its pods count as leaving.
   if (job->status.gang.placed && !job->finished()) in_.endHoldings(job);
   JobDecision& decision = decisions_.add(job);
-  removePods(in_.podsOf(*job), decision);
-  if (in_.podsOf(*job).empty() && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
+  removePods(*job, decision);
+  if (isEmpty(*job) && job->hasReleaseFinalizer) decision.actions.emplace_back(RemoveFinalizer{});
 }
 
 // Only finalizers of other controllers keep the object. Without pods the job holds no capacity, so its queue
@@ -47,10 +48,10 @@ void PodRemoval::cleanUpFinished(const CurrentJob& current) {
   }
   Removal removal(in_.ledger, in_.settings, in_.input.snapshot.now);
   for (const auto& pod : in_.podsOf(*job)) {
-    if (mustCleanUp(*job, *pod, in_.ledger)) removal.remove(*pod);
+    if (job->owner == nullptr && mustCleanUp(*job, *pod, in_.ledger)) removal.remove(*pod);
   }
   in_.wakeAt(goneAt);
-  if (!removal.done()) return finish(removal, decisions_.add(job));
+  if (!removal.done()) return finish(removal.takeActions(), removal, decisions_.add(job));
   const JobPods& pods = in_.podsOf(*job);
   // While a pod runs on, its queue is charged for it.
   if (std::all_of(pods.begin(), pods.end(), [](const auto& pod) { return pod->finished(); }))
@@ -60,7 +61,7 @@ void PodRemoval::cleanUpFinished(const CurrentJob& current) {
 // As of a gang that has ended, its pods count as leaving.
 void PodRemoval::stopForSuspension(const JobPtr& job) {
   in_.endHoldings(job);
-  if (in_.podsOf(*job).empty()) {
+  if (isEmpty(*job)) {
     model::GangRecord record = job->status.gang;
     record.placed.reset();
     record.charge.reset();
@@ -68,7 +69,7 @@ void PodRemoval::stopForSuspension(const JobPtr& job) {
                      {.suspended = true});
   }
   JobDecision& decision = decisions_.derive(job, job->status.gang, {.suspended = true});
-  removePods(in_.podsOf(*job), decision);
+  removePods(*job, decision);
 }
 
 void PodRemoval::awaitStrays(const JobPtr& job, const std::vector<const model::Pod*>& strays) {
@@ -79,24 +80,31 @@ void PodRemoval::awaitStrays(const JobPtr& job, const std::vector<const model::P
   JobDecision& decision = decisions_.derive(job, job->status.gang, update);
   Removal removal(in_.ledger, in_.settings, in_.input.snapshot.now);
   for (const model::Pod* stray : strays) removal.remove(*stray);
-  finish(removal, decision);
+  finish(removal.takeActions(), removal, decision);
   ++in_.plan.waiting;
 }
 
-void PodRemoval::removePods(const JobPods& pods, JobDecision& decision) {
+bool PodRemoval::isEmpty(const model::Job& job) const {
+  const JobPods& pods = in_.podsOf(job);
+  return std::all_of(pods.begin(), pods.end(), [&](const auto& pod) { return isLeftToOwner(job, *pod); });
+}
+
+void PodRemoval::removePods(const model::Job& job, JobDecision& decision) {
   Removal removal(in_.ledger, in_.settings, in_.input.snapshot.now);
-  for (const auto& pod : pods) removal.remove(*pod);
-  finish(removal, decision);
+  for (const auto& pod : in_.podsOf(job)) {
+    if (!isLeftToOwner(job, *pod)) removal.remove(*pod);
+  }
+  finish(stopOwned(job, removal.takeActions()), removal, decision);
 }
 
 void PodRemoval::removeStrays(const model::Job& job, JobDecision& decision) {
   Removal removal(in_.ledger, in_.settings, in_.input.snapshot.now);
   for (const model::Pod* stray : strayPods(job, in_.podsOf(job))) removal.remove(*stray);
-  finish(removal, decision);
+  finish(removal.takeActions(), removal, decision);
 }
 
-void PodRemoval::finish(Removal& removal, JobDecision& decision) {
-  for (Action& action : removal.takeActions()) decision.actions.push_back(std::move(action));
+void PodRemoval::finish(std::vector<Action> actions, const Removal& removal, JobDecision& decision) {
+  for (Action& action : actions) decision.actions.push_back(std::move(action));
   in_.wakeAt(removal.wakeAt());
 }
 

@@ -23,8 +23,10 @@ class PodRemoval {
 
  private:
   void clearDeleted(const JobPtr& job);
-  void removePods(const JobPods& pods, JobDecision& decision);
-  void finish(Removal& removal, JobDecision& decision);
+  // Whether no pod is left that has to go.
+  [[nodiscard]] bool isEmpty(const model::Job& job) const;
+  void removePods(const model::Job& job, JobDecision& decision);
+  void finish(std::vector<Action> actions, const Removal& removal, JobDecision& decision);
 
   CycleContext& in_;
   JobDecisions& decisions_;

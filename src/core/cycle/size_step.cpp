@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include "core/elastic/user_scale.h"
+#include "core/gang/gang_proposals.h"
 #include "core/gang/gang_resize.h"
 #include "core/preemption/claims.h"
 #include "core/resize.h"
 #include "core/status/describe.h"
 #include "core/status/resize_status.h"
 #include "model/gang_size.h"
+#include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
@@ -46,7 +48,13 @@ void SizeStep::scale(const Schedule& schedule, const std::set<model::ObjectKey>&
                              .refusals = in_.cache.schedule().refusals};
   ScaleAnswer answer = scaleAsRequested(request);
   in_.wakeAt(answer.wakeAt);
-  for (const Change& change : answer.changes) resize(change, model::SizeOwner::kSpec);
+  for (const Change& change : answer.changes) {
+    if (change.job->owner != nullptr) {
+      join(change);
+    } else {
+      resize(change, model::SizeOwner::kSpec);
+    }
+  }
   if (answer.held.empty()) return;
   for (JobDecision& decision : in_.plan.decisions) {
     const auto held = answer.held.find(decision.job->key);
@@ -54,6 +62,22 @@ void SizeStep::scale(const Schedule& schedule, const std::set<model::ObjectKey>&
     if (held == answer.held.end() || !decision.status || decision.status->gang.proposal) continue;
     setResizeStatus(*decision.job, held->second, in_.input.snapshot.now, *decision.status);
   }
+}
+
+void SizeStep::join(const Change& change) {
+  if (!decisions_.replace(change.job)) return;
+  const std::string where =
+      describePlacement(change.add.assignments, in_.ledger, in_.input.snapshot.policy.topology);
+  StatusUpdate update;
+  update.where = decisions_.placementText(change.job->status.gang);
+  JobDecision& decision = decisions_.derive(
+      change.job,
+      propose(*change.job, model::ProposalKind::kGrow, change.add.assignments, {}, {}, in_.author()), update);
+  decision.urgency = Urgency::kNow;
+  decision.events.push_back(
+      {false, "Resizing",
+       fmt::format("{} of role {} join, on {}", model::counted(memberCount(change.add.assignments), "pod"),
+                   change.add.assignments.front().role, where)});
 }
 
 bool someEnded(const model::Job& job, const JobPods& pods) {

@@ -10,7 +10,7 @@
 
 namespace trainyard::core {
 
-// Elastic gangs that are resized.
+// Elastic gangs that are resized, and Gangs whose owners make more pods.
 class SizeStep {
  public:
   using JobPtr = std::shared_ptr<const model::Job>;
@@ -27,6 +27,9 @@ class SizeStep {
   void resize(const Change& change, model::SizeOwner by);
 
  private:
+  // Pods of a Gang join it.
+  void join(const Change& change);
+
   CycleContext& in_;
   JobDecisions& decisions_;
   const ClaimsUnderWay& claims_;

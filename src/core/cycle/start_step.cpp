@@ -131,7 +131,7 @@ void StartStep::startAlone(JobDecision& decision) const {
   const bool mayGrow = elastic && elastic->maxReplicas > 1;
   // Nor does the pod show the condition of its backfill.
   if (!decision.status->gang.charge->backfilled.empty()) return;
-  if (mayGrow || memberCount(start.add) != 1 || model::gangMembers(*decision.job) != 1) return;
+  if (mayGrow || memberCount(start.add) != 1 || !model::isSinglePod(*decision.job)) return;
   decision.podIsRecord = true;
   decision.actions.emplace_back(CreateMember{start.add.front().role,
                                              start.add.front().indices.values().front(), start.epoch,

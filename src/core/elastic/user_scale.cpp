@@ -42,6 +42,14 @@ struct Attempt {
   Obstacle obstacle = {};  // if there is no placement
 };
 
+// Members that a gang is to get.
+struct Wish {
+  JobPtr job;
+  const model::Role* role;
+  int has = 0;
+  int more = 0;
+};
+
 struct Growth {
   int count = 0;
   std::optional<Placement> placement = std::nullopt;
@@ -56,40 +64,51 @@ class UserScale {
   }
 
   ScaleAnswer run() {
-    std::vector<JobPtr> growing;
+    std::vector<Wish> growing;
     for (const JobPtr& job : request_.gangs) {
-      const int asked = requestedSize(*job).value_or(0);
-      const int has = model::gangMembers(*job, roleOf(*job));
-      if (asked > has) growing.push_back(job);
-      if (asked < has && rested(*job)) shrink(job, asked);
+      if (const auto wish = wishOf(job)) {
+        if (wish->more > 0) growing.push_back(*wish);
+        if (wish->more < 0 && rested(*job)) shrink(job, wish->has + wish->more);
+      }
     }
     sortByRequest(growing);
     const auto from = std::find_if(growing.begin(), growing.end(),
-                                   [&](const JobPtr& job) { return job->key == request_.unreached; });
+                                   [&](const Wish& wish) { return wish.job->key == request_.unreached; });
     request_.unreached.reset();
     if (from != growing.end()) std::rotate(growing.begin(), from, growing.end());
-    for (const JobPtr& job : growing) {
+    for (const Wish& wish : growing) {
       if (budget_.exhausted()) {
         if (request_.unreached) break;
-        request_.unreached = job->key;
+        request_.unreached = wish.job->key;
         wakeAt(request_.snapshot.now + kNextWork);
-      } else if (rested(*job)) {
-        grow(job);
+      } else if (rested(*wish.job)) {
+        grow(wish);
       }
     }
     return std::move(answer_);
   }
 
  private:
-  static const model::Role& roleOf(const Job& job) { return *job.spec.findRole(job.spec.elastic->role); }
+  // A Gang grows by the pods that have arrived, role after role.
+  [[nodiscard]] std::optional<Wish> wishOf(const JobPtr& job) const {
+    if (job->owner != nullptr) {
+      const PodGroups& pods = request_.ledger.pods();
+      const auto surplus = firstSurplus(*job, pods.of(*job), pods.arrivals(job->key));
+      if (!surplus) return std::nullopt;
+      return Wish{job, surplus->role, model::gangMembers(*job, *surplus->role), surplus->pods};
+    }
+    const model::Role& role = *job->spec.findRole(job->spec.elastic->role);
+    const int has = model::gangMembers(*job, role);
+    return Wish{job, &role, has, requestedSize(*job).value_or(0) - has};
+  }
 
   // The smallest desired share comes first, so that most gangs get their desired size.
-  void sortByRequest(std::vector<JobPtr>& growing) const {
+  void sortByRequest(std::vector<Wish>& growing) const {
     if (growing.size() < 2) return;
     using GrowthOrder = std::tuple<bool, std::int64_t, base::WallTime>;
-    std::vector<std::pair<GrowthOrder, JobPtr>> ordered;
-    for (const JobPtr& job : growing)
-      ordered.push_back({{!hasNewRequest(*job), desiredShare(*job), job->created}, job});
+    std::vector<std::pair<GrowthOrder, Wish>> ordered;
+    for (const Wish& wish : growing)
+      ordered.push_back({{!hasNewRequest(*wish.job), desiredShare(*wish.job), wish.job->created}, wish});
     std::stable_sort(ordered.begin(), ordered.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::transform(ordered.begin(), ordered.end(), growing.begin(),
@@ -98,16 +117,16 @@ class UserScale {
   }
 
   // Priorities are compared within a queue: its gangs swap turns only with each other.
-  void sortByPriority(std::vector<JobPtr>& growing) const {
+  void sortByPriority(std::vector<Wish>& growing) const {
     struct Turns {
       std::vector<std::size_t> at;
-      std::vector<std::pair<int, JobPtr>> gangs;
+      std::vector<std::pair<int, Wish>> gangs;
     };
     std::map<QueueTree::Index, Turns> queues;
     for (std::size_t i = 0; i < growing.size(); ++i) {
-      Turns& turns = queues[request_.queues.queueOf(*growing[i])];
+      Turns& turns = queues[request_.queues.queueOf(*growing[i].job)];
       turns.at.push_back(i);
-      turns.gangs.emplace_back(priorities_.of(*growing[i]), growing[i]);
+      turns.gangs.emplace_back(priorities_.of(*growing[i].job), growing[i]);
     }
     for (auto& [queue, turns] : queues) {
       std::stable_sort(turns.gangs.begin(), turns.gangs.end(),
@@ -164,16 +183,21 @@ class UserScale {
         {.job = job, .kind = ChangeKind::kShrink, .remove = lastMembers(*job, elasticMembers(*job) - to)});
   }
 
-  void grow(const JobPtr& job) {
-    const int has = model::gangMembers(*job, roleOf(*job));
-    const int more = *requestedSize(*job) - has;
-    const auto wants = [&] { return fmt::format("{} are requested, it has {}", has + more, has); };
+  void grow(const Wish& wish) {
+    const JobPtr& job = wish.job;
+    const int more = wish.more;
+    // A Gang has several roles that grow.
+    const std::string role = job->owner != nullptr ? fmt::format(" of role {}", wish.role->name) : "";
+    const auto wants = [&] {
+      return fmt::format("{}{} are requested, it has {}", wish.has + more, role, wish.has);
+    };
     if (!mayGetNewPods(*job, request_.snapshot, request_.queues))
       return hold(*job,
                   wants() + ": it was edited after it was placed, and grows when it has been admitted again");
-    const bool whole = resizeMethod(job->spec) == ResizeMethod::kByRestart && hasNewRequest(*job);
-    Growth growth = whole ? tried(*job, more) : mostThatFit(*job, more);
-    if (growth.count < more && !worthPausing(*job, growth.count, request_.snapshot)) {
+    const bool pauses = job->owner == nullptr && resizeMethod(job->spec) == ResizeMethod::kByRestart;
+    const bool whole = pauses && hasNewRequest(*job);
+    Growth growth = whole ? tried(wish, more) : mostThatFit(wish, more);
+    if (pauses && growth.count < more && !worthPausing(*job, growth.count, request_.snapshot)) {
       growth.count = 0;
       growth.placement.reset();
     }
@@ -187,23 +211,23 @@ class UserScale {
                        growth.count == 0 ? std::string("no more") : fmt::format("{} more", growth.count),
                        limitedQueue ? fmt::format("; queue {} is at its limit", *limitedQueue) : ""));
     }
-    if (growth.placement) take(job, std::move(*growth.placement));
+    if (growth.placement) take(wish, std::move(*growth.placement));
   }
 
   void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
 
-  Growth tried(const Job& job, int more) {
-    Attempt attempt = placementFor(job, more);
+  Growth tried(const Wish& wish, int more) {
+    Attempt attempt = placementFor(wish, more);
     const int count = attempt.placement ? more : 0;
     return {count, std::move(attempt.placement), std::move(attempt.obstacle)};
   }
 
   // Assumes that if so many members fit, fewer fit as well.
-  Growth mostThatFit(const Job& job, int more) {
+  Growth mostThatFit(const Wish& wish, int more) {
     Growth most;
-    int beyond = capacityFor(job, more) + 1;
+    int beyond = capacityFor(wish, more) + 1;
     for (int count = beyond - 1; most.count + 1 < beyond; count = most.count + (beyond - most.count) / 2) {
-      Growth now = tried(job, count);
+      Growth now = tried(wish, count);
       if (now.placement) {
         most.count = count;
         most.placement = std::move(now.placement);
@@ -216,8 +240,8 @@ class UserScale {
   }
 
   // Returns how many members fit, at most `more`, wherever their nodes are.
-  int capacityFor(const Job& job, int more) {
-    const model::PodShape& shape = roleOf(job).shape;
+  int capacityFor(const Wish& wish, int more) {
+    const model::PodShape& shape = wish.role->shape;
     NodeRefusals::Answers& known = request_.refusals.of(shape);
     std::int64_t available = 0;
     for (std::size_t i = 0; i < request_.ledger.nodes().size() && available < more; ++i) {
@@ -230,12 +254,13 @@ class UserScale {
     return static_cast<int>(std::min<std::int64_t>(available, more));
   }
 
-  Attempt placementFor(const Job& job, int count) {
+  Attempt placementFor(const Wish& wish, int count) {
+    const Job& job = *wish.job;
     const model::Policy& policy = request_.snapshot.policy;
     budget_.spend(
         static_cast<std::int64_t>(request_.ledger.nodes().size() * request_.domains.levels().size()));
     auto placement =
-        placeJoining(job, roleOf(job), count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
+        placeJoining(job, *wish.role, count, policy.mixGpuTypes ? std::string() : policy.gpuTypeLabel,
                      request_.ledger, request_.domains, request_.refusals);
     budget_.spend(request_.refusals.takeWork());
     if (!placement) return {};
@@ -249,12 +274,13 @@ class UserScale {
     return {.placement = std::move(placement)};
   }
 
-  void take(const JobPtr& job, Placement placement) {
+  void take(const Wish& wish, Placement placement) {
+    const JobPtr& job = wish.job;
     QueueTree& tree = request_.queues;
     tree.charge(tree.queueOf(*job), heldBy(tree.capacity(), *job, placement.assignments),
                 !model::chargedPreemptible(*job));
     for (const model::Assignment& each : placement.assignments) {
-      request_.ledger.take(*request_.ledger.find(each.node), roleOf(*job).shape.requests,
+      request_.ledger.take(*request_.ledger.find(each.node), wish.role->shape.requests,
                            static_cast<int>(each.indices.size()), job.get());
     }
     answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(placement)});

@@ -52,6 +52,24 @@ struct ReleaseMember {
   friend bool operator==(const ReleaseMember&, const ReleaseMember&) = default;
 };
 
+// Releases a pod of a Gang to its place, in one write guarded by uid: labels it as that member, pins it to
+// the node and removes the gate for places.
+struct GivePlace {
+  model::ObjectKey pod;
+  model::Uid uid;
+  std::string role;
+  int index = 0;
+  std::int64_t epoch = 0;
+  model::NodeName node;
+  friend bool operator==(const GivePlace&, const GivePlace&) = default;
+};
+
+// Sets the field of a Gang's owner that stops it, or starts it.
+struct SuspendOwner {
+  bool suspend = false;
+  friend bool operator==(const SuspendOwner&, const SuspendOwner&) = default;
+};
+
 // Writes the recorded membership of the job to an existing member: one merge patch, guarded by uid.
 struct NotifyMember {
   model::ObjectKey pod;
@@ -65,6 +83,8 @@ struct DeletePod {
   bool force = false;  // does not wait for a kubelet that is gone
   // Set if the pod's own grace period is longer than permitted.
   std::optional<std::chrono::seconds> grace = std::nullopt;
+  // By the Eviction API, which marks the pod as disrupted: a controller may then not count it as a failure.
+  bool evict = false;
   friend bool operator==(const DeletePod&, const DeletePod&) = default;
 };
 
@@ -78,8 +98,9 @@ struct DeleteJob {
   friend bool operator==(const DeleteJob&, const DeleteJob&) = default;
 };
 
-using Action = std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
-                            ReleaseMember, NotifyMember, DeletePod, CollectEvidence, DeleteJob>;
+using Action =
+    std::variant<CheckTemplates, AddFinalizer, RemoveFinalizer, EnsureAuxiliaries, CreateMember,
+                 ReleaseMember, GivePlace, SuspendOwner, NotifyMember, DeletePod, CollectEvidence, DeleteJob>;
 
 // One event of the job, for `kubectl describe`.
 struct JobEvent {

@@ -60,7 +60,7 @@ BarrierResult checkBarrier(const Job& job, const std::vector<Member>& members, c
     if (role == nullptr)
       return {BarrierVerdict::kAbort, fmt::format("role {} is gone from the spec", member.role), {}};
     demand.planned.add(role->shape.requests);
-    demand.created.add(member.pod->shape.requests);
+    demand.created.add(member.pod == nullptr ? role->shape.requests : member.pod->shape.requests);
     demand.members.push_back(&member);
   }
 

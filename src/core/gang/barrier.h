@@ -39,6 +39,8 @@ struct LeavingCapacity {
 //
 // Two proposals for one node: the higher term wins (a later leader has newer data), then the smaller job uid.
 // The winner waits until the loser is gone, so that neither uses capacity that does not exist.
+//
+// A member without a pod counts with its template: of a Gang it may be created much later.
 [[nodiscard]] BarrierResult checkBarrier(const model::Job& job, const std::vector<Member>& members,
                                          const Ledger& ledger, const model::SharedList<model::Job>& jobs,
                                          const LeavingCapacity& leaving = {});

@@ -11,6 +11,7 @@
 #include "core/gang/barrier.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/gang_resize.h"
+#include "core/gang/owned_steps.h"
 #include "core/gang/protocol_steps.h"
 #include "core/gang/victim_assignment.h"
 #include "model/member_of.h"
@@ -72,22 +73,10 @@ void addAssignments(const Proposal& claim, const GangContext& context, LeavingCa
   }
 }
 
-// The checks before a pod is evicted: the API server accepts all our pods, and only the victims are in their
-// way. Returns nothing once that holds: the claim stands.
-std::optional<GangStep> checkBeforeEviction(const Job& job, const JobPods& pods,
-                                            const std::vector<const model::Pod*>& victims,
-                                            const GangContext& context) {
-  std::vector<Member> members = addedMembers(job, *job.status.gang.proposal, pods);
-  // A member with the name of a pod that it replaces can be created only after that pod has gone.
-  for (const Member& old : removedMembers(job, *job.status.gang.proposal, pods)) {
-    if (old.pod == nullptr) continue;
-    std::erase_if(members, [&](const Member& m) { return m.role == old.role && m.index == old.index; });
-  }
-  const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
-  if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
-  if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
-  // A pod with a foreign scheduling gate cannot be bound, even with free capacity: no pod is evicted for it.
-  if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
+// Whether the nodes will be open to these members once the victims are gone.
+std::optional<GangStep> checkNodes(const Job& job, const std::vector<Member>& members,
+                                   const std::vector<const model::Pod*>& victims,
+                                   const GangContext& context) {
   LeavingCapacity leaving;
   for (const model::Pod* victim : victims) leaving.pods[victim->node].add(victim->shape.requests);
   addAssignments(*job.status.gang.proposal, context, leaving);
@@ -100,11 +89,47 @@ std::optional<GangStep> checkBeforeEviction(const Job& job, const JobPods& pods,
   return std::nullopt;
 }
 
-// Whether the pod leaves because its gang shrinks: it is notified and has time; its own gang deletes it.
+// The pods of a Gang that have arrived are checked as they were created. An owner that can be suspended makes
+// none before its start; its templates stand for them.
+std::optional<GangStep> checkOwnedBeforeEviction(const Job& job, std::vector<Member> members,
+                                                 const std::vector<const model::Pod*>& victims,
+                                                 const GangContext& context) {
+  for (const Member& arrived : matchArrivals(job, members, context.ledger->pods().arrivals(job.key))) {
+    const auto at = std::find_if(members.begin(), members.end(), [&](const Member& m) {
+      return m.role == arrived.role && m.index == arrived.index;
+    });
+    at->pod = arrived.pod;
+  }
+  return checkNodes(job, members, victims, context);
+}
+
+// The checks before a pod is evicted: the API server accepts all our pods, and only the victims are in their
+// way. Returns nothing once that holds: the claim stands.
+std::optional<GangStep> checkBeforeEviction(const Job& job, const JobPods& pods,
+                                            const std::vector<const model::Pod*>& victims,
+                                            const GangContext& context) {
+  std::vector<Member> members = addedMembers(job, *job.status.gang.proposal, pods);
+  if (job.owner != nullptr) return checkOwnedBeforeEviction(job, std::move(members), victims, context);
+  // A member with the name of a pod that it replaces can be created only after that pod has gone.
+  for (const Member& old : removedMembers(job, *job.status.gang.proposal, pods)) {
+    if (old.pod == nullptr) continue;
+    std::erase_if(members, [&](const Member& m) { return m.role == old.role && m.index == old.index; });
+  }
+  const auto any = [&](auto holds) { return std::any_of(members.begin(), members.end(), holds); };
+  if (any([](const Member& m) { return m.pod == nullptr; })) return createMissing(job, members, context);
+  if (any([](const Member& m) { return m.pod->terminating; })) return GangStep{};
+  // A pod with a foreign scheduling gate cannot be bound, even with free capacity: no pod is evicted for it.
+  if (any([](const Member& m) { return !m.pod->otherGate.empty(); })) return GangStep{};
+  return checkNodes(job, members, victims, context);
+}
+
+// Whether the pod's own gang ends it: it shrinks, so the pod is notified and has time; or its owner will be
+// suspended.
 bool leavesByItself(const model::Pod& pod, const model::SharedList<Job>& jobs) {
   if (!pod.member) return false;
   const Job* gang = jobs.find(model::ObjectKey{pod.key.ns, pod.member->jobName});
   if (gang == nullptr || gang->uid != model::gangUidOf(pod)) return false;
+  if (gang->owner != nullptr && gang->owner->suspends && gang->status.gang.placed) return true;
   const auto& proposal = gang->status.gang.proposal;
   return proposal && proposal->kind == model::ProposalKind::kShrink &&
          proposal->removes(pod.member->role, pod.member->index);
@@ -155,11 +180,16 @@ GangStep stepVictims(const Job& job, const JobPods& pods, const std::vector<cons
 
 // Whether a record is being written of a gang that a pod of this name may belong to. The cache shows the
 // record as it will be, but the write may still fail.
-bool isBeingWritten(const model::ObjectKey& pod, const GangContext& context) {
+bool isBeingWritten(const model::Victim& victim, const GangContext& context) {
   if (context.others == nullptr) return false;
-  for (auto dash = pod.name.find('-'); dash != std::string::npos; dash = pod.name.find('-', dash + 1)) {
-    const auto feedbackAt = context.others->find({pod.ns, pod.name.substr(0, dash)});
-    if (feedbackAt != context.others->end() && feedbackAt->second.writing) return true;
+  const auto isWritten = [&](const std::string& gang) {
+    const auto feedbackAt = context.others->find({victim.pod.ns, gang});
+    return feedbackAt != context.others->end() && feedbackAt->second.writing;
+  };
+  if (victim.place) return isWritten(victim.place->gang);
+  const std::string& name = victim.pod.name;
+  for (auto dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
+    if (isWritten(name.substr(0, dash))) return true;
   }
   return false;
 }
@@ -170,7 +200,7 @@ const model::Victim* notGivenUp(const Proposal& claim, const GangContext& contex
   for (const model::Victim& victim : claim.victims) {
     const VictimAssignment place = placeOf(victim, *context.pods, *context.jobs);
     if (place.gang != nullptr && !place.givenUp) return &victim;
-    if (isBeingWritten(victim.pod, context)) return &victim;
+    if (isBeingWritten(victim, context)) return &victim;
   }
   return nullptr;
 }
@@ -198,7 +228,7 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
   if (GangStep step = notifyStayingMembers(job, pods, context); !step.actions.empty()) return step;
   Removal removal(*context.ledger, *context.settings, context.now);
   for (const Member& member : removedMembers(job, proposal, pods)) {
-    if (member.pod != nullptr) removal.remove(*member.pod);
+    if (member.pod != nullptr && !isLeftToOwner(job, *member.pod)) removal.remove(*member.pod);
   }
   if (const auto victims = victimsLeft(proposal, *context.pods); !victims.empty())
     return stepVictims(job, pods, victims, removal, context);
@@ -207,7 +237,9 @@ GangStep stepClaiming(const Job& job, const JobPods& pods, const GangContext& co
     return proposal.add.empty() ? commit(mergeProposal(job)) : takeClaimed(job, context);
   }
   // The proposal's own pods must go, even after the deadline.
-  return awaitRemoval(removal);
+  GangStep step = awaitRemoval(removal);
+  if (proposal.kind == model::ProposalKind::kRestart) step.actions = stopOwned(job, std::move(step.actions));
+  return step;
 }
 
 }  // namespace trainyard::core

@@ -1,6 +1,7 @@
 #include "core/gang/gang_removal.h"
 
 #include <algorithm>
+#include <variant>
 
 namespace trainyard::core {
 namespace {
@@ -21,8 +22,9 @@ void Removal::remove(const model::Pod& pod) {
   anyLeft_ = true;
   if (!pod.terminating) {
     const bool tooLong = pod.grace > settings_.maxGrace;
-    actions_.emplace_back(
-        DeletePod{pod.key, pod.uid, false, tooLong ? std::optional(settings_.maxGrace) : std::nullopt});
+    DeletePod& deletion = std::get<DeletePod>(actions_.emplace_back(DeletePod{pod.key, pod.uid}));
+    if (tooLong) deletion.grace = settings_.maxGrace;
+    deletion.evict = !pod.gangUid.empty();
     return;
   }
   if (outlasts(pod, settings_, now_))

@@ -20,7 +20,9 @@ namespace {
 std::vector<DeletePod> disownedMembers(const model::Snapshot& snapshot) {
   std::vector<DeletePod> disowned;
   for (const auto& pod : snapshot.pods) {
-    if (!pod->member || !pod->controllerUid.empty() || pod->terminating || pod->finished()) continue;
+    const bool isOfGang = !pod->gangUid.empty();
+    if (!pod->member || isOfGang || !pod->controllerUid.empty() || pod->terminating || pod->finished())
+      continue;
     const model::MemberLabels& member = *pod->member;
     if (pod->key.name != model::podName(member.jobName, member.role, member.index)) continue;
     const model::Job* job = snapshot.jobs.find(model::ObjectKey{pod->key.ns, member.jobName});

@@ -72,6 +72,22 @@ std::string describeRemaining(const std::vector<Member>& members) {
   return {};
 }
 
+// Its controller decides about a Gang, with the rules of its kind. Bare pods have ended when all have.
+Verdict judgeOwned(const Job& job, const std::vector<Member>& members) {
+  switch (job.owner->end) {
+    case model::OwnerEnd::kSucceeded: return {Outcome::kSucceeded, "OwnerSucceeded", job.owner->endMessage};
+    case model::OwnerEnd::kFailed: return {Outcome::kFailed, "OwnerFailed", job.owner->endMessage};
+    case model::OwnerEnd::kNone: break;
+  }
+  const bool arePods = job.owner->uid.empty();
+  const bool allEnded = std::all_of(members.begin(), members.end(),
+                                    [](const Member& member) { return member.succeeded || member.failed; });
+  if (!arePods || members.empty() || !allEnded) return {};
+  const auto failed = std::find_if(members.begin(), members.end(), [](const Member& m) { return m.failed; });
+  if (failed == members.end()) return {Outcome::kSucceeded, "PodsSucceeded", "all its pods succeeded"};
+  return {Outcome::kFailed, "PodFailed", describeFailure(*failed->pod)};
+}
+
 }  // namespace
 
 std::string describeFailure(const model::Pod& pod) {
@@ -88,6 +104,7 @@ std::string describeFailure(const model::Pod& pod) {
 }
 
 Verdict judge(const Job& job, const std::vector<Member>& members) {
+  if (job.owner != nullptr) return judgeOwned(job, members);
   if (successHolds(job, members))
     return {Outcome::kSucceeded, "RolesSucceeded",
             "all members that spec.success requires ended with exit code 0" + describeRemaining(members)};

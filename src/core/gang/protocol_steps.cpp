@@ -62,7 +62,7 @@ GangStep awaitRemoval(Removal& removal) {
 GangStep createMissing(const Job& job, const std::vector<Member>& members, const GangContext& context) {
   const Proposal& proposal = *job.status.gang.proposal;
   GangStep step;
-  const bool alone = model::gangMembers(job) == 1;
+  const bool alone = model::isSinglePod(job);
   // A pod that is created while other pods still hold its capacity must not be bound
   // there. It has a gate, as the pods of a gang do.
   const bool pinned = alone && proposal.phase == ProposalPhase::kReserved;

@@ -5,6 +5,7 @@
 
 #include "core/gang/gang_protocol.h"
 #include "core/gang/gang_removal.h"
+#include "core/gang/lost_node.h"
 #include "core/ledger/members.h"
 
 namespace trainyard::core {
@@ -14,12 +15,6 @@ namespace trainyard::core {
 // Why the attempt must end now, while no member is released; empty if it may go on.
 [[nodiscard]] std::string reasonToStopBeforeRelease(const model::Job& job, const JobFeedback& feedback);
 
-struct LostNode {
-  std::string reason;
-  std::vector<model::NodeName> nodes;
-  // Not for lack of capacity there. Other nodes, or other victims, would not have helped, as far as is known.
-  bool isUnbindable = false;
-};
 [[nodiscard]] GangStep abortAttempt(const model::Job& job, const LostNode& lost, const GangContext& context);
 
 [[nodiscard]] GangStep commit(model::GangRecord record);

@@ -50,7 +50,7 @@ PodStanding inRecord(const model::Job& job, const Pod& pod) {
       return {replaced ? Standing::kAborting : Standing::kMember, &job, node};
     }
   }
-  if (!gang.proposal && !gang.placed && epoch == gang.lastEpoch + 1 && model::gangMembers(job) == 1 &&
+  if (!gang.proposal && !gang.placed && epoch == gang.lastEpoch + 1 && model::isSinglePod(job) &&
       namedAsMember(pod, job)) {
     return {over ? Standing::kAborting : Standing::kOwnRecord, &job, nullptr};
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,18 +27,39 @@ bool recorded(const std::vector<model::Assignment>& assignments, std::string_vie
   });
 }
 
-// The pods of one job by name; finds the pod of a member if it has the right epoch.
+// Whether `a` has its place before `b`, if a Gang has two pods for one: a pod that failed and its successor;
+// or two that were released by two leaders.
+bool comesFirst(const model::Pod* a, const model::Pod* b) {
+  const auto rank = [](const model::Pod& pod) {
+    if (pod.phase == model::PodPhase::kSucceeded) return 2;
+    if (pod.phase == model::PodPhase::kFailed) return 3;
+    return pod.bound() ? 0 : 1;
+  };
+  return std::tuple(rank(*a), a->created, a->uid) < std::tuple(rank(*b), b->created, b->uid);
+}
+
+using Place = std::tuple<std::string_view, int, std::int64_t>;  // role, index, epoch
+
+Place placeOf(const model::Pod& pod) { return {pod.member->role, pod.member->index, pod.member->epoch}; }
+
+// Of a job's pods, those of its members: by name, or in a Gang by place.
 class PodIndex {
  public:
   PodIndex(const model::Job& job, const JobPods& pods) : job_(job) {
-    for (const auto& pod : pods) byName_.emplace(pod->key.name, pod.get());
+    for (const auto& pod : pods) {
+      if (job.owner == nullptr) {
+        byName_.emplace(pod->key.name, pod.get());
+      } else if (namedAsMember(*pod, job)) {
+        const auto [at, isNew] = byPlace_.try_emplace(placeOf(*pod), pod.get());
+        if (!isNew && comesFirst(pod.get(), at->second)) at->second = pod.get();
+      }
+    }
   }
 
   void append(const model::Assignment& assignment, std::int64_t epoch, std::vector<Member>& members) const {
     const model::Role* role = job_.spec.findRole(assignment.role);
     for (const int index : assignment.indices.values()) {
-      const auto found = byName_.find(model::podName(job_.key.name, assignment.role, index));
-      const model::Pod* pod = found == byName_.end() ? nullptr : found->second;
+      const model::Pod* pod = find(assignment.role, index, epoch);
       const bool matches = pod != nullptr && isMemberOf(*pod, job_, epoch);
       const MemberEnd end = matches ? endOf(*pod, role) : MemberEnd::kNone;
       members.push_back({.role = assignment.role,
@@ -50,8 +73,18 @@ class PodIndex {
   }
 
  private:
+  [[nodiscard]] const model::Pod* find(const std::string& role, int index, std::int64_t epoch) const {
+    if (job_.owner == nullptr) {
+      const auto found = byName_.find(model::podName(job_.key.name, role, index));
+      return found == byName_.end() ? nullptr : found->second;
+    }
+    const auto found = byPlace_.find({role, index, epoch});
+    return found == byPlace_.end() ? nullptr : found->second;
+  }
+
   const model::Job& job_;
   std::unordered_map<std::string_view, const model::Pod*> byName_;
+  std::map<Place, const model::Pod*> byPlace_;
 };
 
 }  // namespace
@@ -74,6 +107,7 @@ MemberEnd endOf(const model::Pod& pod, const model::Role* role) {
 // Compares with the result of model::podName without creating a string: it runs for every pod of a cluster.
 bool namedAsMember(const model::Pod& pod, const model::Job& job) {
   if (!pod.member) return false;
+  if (job.owner != nullptr) return pod.gangUid == job.uid && pod.member->jobName == job.key.name;
   std::string_view rest = pod.key.name;
   const auto skip = [&](std::string_view part) {
     if (!rest.starts_with(part)) return false;
@@ -129,6 +163,10 @@ bool isOfFormerJob(const model::Pod& pod, const model::Job& job) {
          pod.key.ns == job.key.ns && namedAsMember(pod, job);
 }
 
+bool isLeftToOwner(const model::Job& job, const model::Pod& pod) {
+  return job.owner != nullptr && pod.finished();
+}
+
 std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& pods) {
   const model::GangRecord& gang = job.status.gang;
   std::vector<Member> members;
@@ -147,7 +185,7 @@ std::vector<const model::Pod*> strayPods(const model::Job& job, const JobPods& p
   for (const Member& member : members) kept.insert(member.pod);
   std::vector<const model::Pod*> strays;
   for (const auto& pod : pods) {
-    if (!kept.contains(pod.get())) strays.push_back(pod.get());
+    if (!kept.contains(pod.get()) && !isLeftToOwner(job, *pod)) strays.push_back(pod.get());
   }
   return strays;
 }

@@ -27,7 +27,8 @@ enum class MemberEnd { kNone, kSucceeded, kFailed };
 [[nodiscard]] MemberEnd endOf(const model::Pod& pod, const model::Role* role);
 
 // Returns true if the pod has the name of the member in its labels. Any user can write labels, and many pods
-// can have equal ones; only one pod can have a name.
+// can have equal ones; only one pod can have a name. The pods of a Gang have other names: the operator writes
+// their labels when it releases them, and a policy of the chart forbids these labels to others.
 [[nodiscard]] bool namedAsMember(const model::Pod& pod, const model::Job& job);
 
 // Returns true if a record has, or once had, a member with the pod's name and epoch. Other pods that name the
@@ -48,6 +49,10 @@ enum class MemberEnd { kNone, kSucceeded, kFailed };
 
 // Returns true if the pod belonged to a deleted TrainingJob of the same name.
 [[nodiscard]] bool isOfFormerJob(const model::Pod& pod, const model::Job& job);
+
+// Whether the pod has ended and another controller made it: it stays as that controller's record, and holds
+// nothing. A gang that stops does not wait for it.
+[[nodiscard]] bool isLeftToOwner(const model::Job& job, const model::Pod& pod);
 
 // Returns the pods of the job that no record names: pods of an older epoch, or created late by a leader that
 // had lost its lease.

@@ -1,6 +1,7 @@
 #include "core/ledger/pod_groups.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/ledger/list_changes.h"
@@ -29,7 +30,9 @@ const PodGroups::Changes& PodGroups::follow(const model::SharedList<Pod>& pods) 
   previous_ = std::exchange(pods_, pods);
   forEachChange(previous_, pods_, [this](const PodPtr& before, const PodPtr& after) {
     if (before) leave(before);
+    if (before && before->arrival) leaveArrivals(before);
     if (after) enter(after);
+    if (after && after->arrival) enterArrivals(after);
   });
   finishGroups();
   return changes_;
@@ -47,6 +50,23 @@ void PodGroups::enter(const PodPtr& pod) {
   JobPods& pods = groups_[model::gangUidOf(*pod)].pods;
   const auto at = std::lower_bound(pods.begin(), pods.end(), pod,
                                    [](const PodPtr& a, const PodPtr& b) { return a->key < b->key; });
+  pods.insert(at, pod);
+}
+
+void PodGroups::leaveArrivals(const PodPtr& pod) {
+  const auto found = arrivals_.find({pod->key.ns, pod->arrival->gang});
+  changes_.arrivals.push_back(found->first);
+  std::erase(found->second, pod);
+  if (found->second.empty()) arrivals_.erase(found);
+}
+
+void PodGroups::enterArrivals(const PodPtr& pod) {
+  const model::ObjectKey gang{pod->key.ns, pod->arrival->gang};
+  changes_.arrivals.push_back(gang);
+  JobPods& pods = arrivals_[gang];
+  const auto age = [](const PodPtr& each) { return std::tie(each->created, each->key); };
+  const auto at = std::lower_bound(pods.begin(), pods.end(), pod,
+                                   [&](const PodPtr& a, const PodPtr& b) { return age(a) < age(b); });
   pods.insert(at, pod);
 }
 
@@ -71,6 +91,11 @@ void PodGroups::finishGroups() {
 const JobPods& PodGroups::naming(const model::Uid& uid) const {
   const auto found = groups_.find(uid);
   return found == groups_.end() ? none() : found->second.pods;
+}
+
+const JobPods& PodGroups::arrivals(const model::ObjectKey& gang) const {
+  const auto found = arrivals_.find(gang);
+  return found == arrivals_.end() ? none() : found->second;
 }
 
 const JobPods& PodGroups::of(const model::Job& job) const {

@@ -32,6 +32,7 @@ class PodGroups {
     std::vector<model::Uid> owners;          // owners with changed pods, each once
     std::vector<const model::Pod*> gone;     // pods without a job, before; valid until the next follow()
     std::vector<const model::Pod*> present;  // pods without a job, after
+    std::vector<model::ObjectKey> arrivals;  // Gangs with changed arrivals
   };
 
   // Updates the groups to the list, sorted by name.
@@ -45,6 +46,8 @@ class PodGroups {
   // The job's own pods. An owner is in the namespace of what it owns: a pod elsewhere has copied the uid and
   // has no owner.
   [[nodiscard]] const JobPods& of(const model::Job& job) const;
+  // The pods that ask for a place in the Gang of this name, oldest first.
+  [[nodiscard]] const JobPods& arrivals(const model::ObjectKey& gang) const;
 
  private:
   struct Group {
@@ -55,11 +58,14 @@ class PodGroups {
 
   void leave(const PodPtr& pod);
   void enter(const PodPtr& pod);
+  void leaveArrivals(const PodPtr& pod);
+  void enterArrivals(const PodPtr& pod);
   void finishGroups();
 
   model::SharedList<model::Pod> pods_;
   model::SharedList<model::Pod> previous_;  // keeps alive what `gone` points to
   std::unordered_map<model::Uid, Group> groups_;
+  std::map<model::ObjectKey, JobPods> arrivals_;
   Changes changes_;
 };
 

@@ -7,22 +7,24 @@
 #include <fmt/format.h>
 
 #include "base/saturating.h"
+#include "core/ledger/members.h"
 #include "model/job.h"
 #include "model/message_text.h"
 
 namespace trainyard::core {
 namespace {
 
-// The pods of the members that the gang's proposal removes, by name; null for pods that are gone.
+// "JOB-ROLE-INDEX", which is the pod's name unless the pod is a Gang's.
+std::string memberNameOf(const model::Victim& victim) {
+  const auto& place = victim.place;
+  return place ? model::podName(place->gang, place->role, place->index) : victim.pod.name;
+}
+
+// The pods of the members that the gang's proposal removes, by "JOB-ROLE-INDEX"; null for pods that are gone.
 std::map<std::string, const model::Pod*> leavingPods(const model::Job& gang, const JobPods& pods) {
   std::map<std::string, const model::Pod*> leaving;
-  for (const model::Assignment& each : gang.status.gang.proposal->remove) {
-    for (const int index : each.indices.values())
-      leaving.emplace(model::podName(gang.key.name, each.role, index), nullptr);
-  }
-  for (const auto& pod : pods) {
-    if (const auto at = leaving.find(pod->key.name); at != leaving.end()) at->second = pod.get();
-  }
+  for (const Member& member : removedMembers(gang, *gang.status.gang.proposal, pods))
+    leaving.emplace(model::podName(gang.key.name, member.role, member.index), member.pod);
   return leaving;
 }
 
@@ -51,7 +53,7 @@ ClaimOnGang claimOn(const model::Job& gang, const JobPods& pods, const model::Jo
   for (const model::Victim& victim : proposal->victims) {
     const model::Pod* pod = findVictim(all, victim);
     claim.awaits = claim.awaits || (pod != nullptr && !pod->finished());
-    const auto at = leaving.find(victim.pod.name);
+    const auto at = leaving.find(memberNameOf(victim));
     const bool ofGang = victim.pod.ns == gang.key.ns && at != leaving.end();
     claim.names = claim.names || (ofGang && at->second == pod);
   }
@@ -63,7 +65,10 @@ std::vector<model::Victim> victimPods(const std::vector<std::shared_ptr<const mo
   std::vector<model::Victim> victims;
   for (const auto& gang : gangs) {
     for (const auto& pod : pods.of(*gang)) {
-      if (!pod->finished()) victims.push_back({pod->key, pod->uid, pod->node});
+      if (pod->finished()) continue;
+      model::Victim& victim = victims.emplace_back(model::Victim{pod->key, pod->uid, pod->node});
+      if (gang->owner != nullptr)
+        victim.place = model::Victim::Place{gang->key.name, pod->member->role, pod->member->index};
     }
   }
   return victims;

@@ -1,14 +1,25 @@
 #include "core/search/joining_members.h"
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "model/gang_size.h"
-
 namespace trainyard::core {
 namespace {
+
+// The first indices that no placed member of the role has. Only a Gang has gaps.
+std::vector<int> unusedIndices(const model::Job& job, const model::Role& role, int count) {
+  std::set<int> used;
+  for (const model::Assignment& each : job.status.gang.placed->assignments) {
+    if (each.role == role.name) used.insert(each.indices.values().begin(), each.indices.values().end());
+  }
+  std::vector<int> unused;
+  for (int index = 0; static_cast<int>(unused.size()) < count; ++index) {
+    if (!used.contains(index)) unused.push_back(index);
+  }
+  return unused;
+}
 
 class Joining {
  public:
@@ -18,9 +29,7 @@ class Joining {
       : ledger_(ledger), domains_(domains), home_(home), barred_(std::move(closed)) {
     request_.job = &job;
     request_.refusals = &refusals;
-    std::vector<int> indices(static_cast<std::size_t>(count));
-    std::iota(indices.begin(), indices.end(), model::gangMembers(job, role));
-    request_.groups.push_back({&role, model::IndexSet(std::move(indices))});
+    request_.groups.push_back({&role, model::IndexSet(unusedIndices(job, role, count))});
     if (home.gpuType == nullptr) return;
     for (const Ledger::NodeCapacity& each : ledger.nodes()) {
       if (!home.hasType(*each.node)) barred_.push_back(each.node->name);

@@ -32,7 +32,7 @@ struct JoinLimits {
 // cluster, within the domain of the gang's first member. The first level at which all of them fit is taken,
 // by the rules of place(). Nodes that failed attempts are avoided if possible.
 //
-// `count` members of the role, from its present size on, on none of the `closed` nodes. `gpuType` as for
+// `count` members of the role, with the first unused indices, on none of the `closed` nodes. `gpuType` as for
 // joinLimitsOf(). `refusals`: of the ledger's nodes. Empty if they do not fit, or if there is no home.
 [[nodiscard]] std::optional<Placement> placeJoining(const model::Job& job, const model::Role& role, int count,
                                                     const std::string& gpuType, const Ledger& ledger,

@@ -60,7 +60,8 @@ void countResize(const model::Job& job, const Resize& resize, base::WallTime now
 void setResizeStatus(const model::Job& job, const std::string& held, base::WallTime now,
                      model::JobStatus& status) {
   const bool known = job.condition(model::conditions::kResizing) != nullptr;
-  if (!job.spec.elastic && !known) return;
+  const bool grows = job.owner != nullptr && !held.empty();
+  if (!job.spec.elastic && !known && !grows) return;
   const auto setResizing = [&](bool holds, std::string_view reason, std::string message) {
     model::setCondition(status.conditions, model::conditions::kResizing,
                         holds ? model::ConditionStatus::kTrue : model::ConditionStatus::kFalse, reason,

@@ -524,3 +524,12 @@ TEST_CASE("a queue's counts of placed and pending jobs include the queues below 
   }
   CHECK(plan.queues.size() == 2);
 }
+
+TEST_CASE("a placed Gang keeps its charge while its owner asks for another number of pods") {
+  model::Job gang = job("ml/pair.pods").role("worker", 3, gpus(8)).placed("n1", "worker", "0-1").ofPods();
+  gang.status.gang.charge = model::makeCharge(gang.spec, model::QueueName("default"), 0);
+  CHECK(model::sameCharge(gang, model::QueueName("default")));
+  CHECK_FALSE(model::sameCharge(gang, model::QueueName("research")));
+  gang.owner = nullptr;
+  CHECK_FALSE(model::sameCharge(gang, model::QueueName("default")));
+}

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "core/ledger/members.h"
+#include "model/job.h"
+
+namespace trainyard::core {
+
+// The size of a placed Gang follows the pods that its owner makes and wants (docs/protocol.md, "Gangs of
+// other kinds"): pods beyond its places join, and places without a pod are given up.
+
+// Whether a pod may take the member's place: it has none, or one that failed, which its controller replaces.
+[[nodiscard]] bool isOpen(const Member& member);
+
+// A foreign gate keeps a pod from its place, and its place from others.
+[[nodiscard]] bool mayTakePlace(const model::Pod& arrived);
+
+// A role with more pods that have arrived than places for them.
+struct Surplus {
+  const model::Role* role = nullptr;  // of the job
+  int pods = 0;                       // at most as many as the owner wants
+};
+
+// The first such role of the spec; nothing if each pod that has arrived has a place, or may get none.
+[[nodiscard]] std::optional<Surplus> firstSurplus(const model::Job& job, const JobPods& pods,
+                                                  const JobPods& arrivals);
+
+// The open places that the gang gives up at `now`: those beyond what the owner wants, the last ones first. Of
+// bare pods, which no controller makes again, all that are open when some have been for five minutes.
+[[nodiscard]] std::vector<Member> abandonedPlaces(const model::Job& job, const std::vector<Member>& members,
+                                                  base::WallTime now);
+
+// When time alone lets abandonedPlaces() return more; nothing if never.
+[[nodiscard]] std::optional<base::WallTime> abandonedAt(const model::Job& job,
+                                                        const std::vector<Member>& members);
+
+// Sets the condition PodsMissing.
+void setPodsMissing(const model::Job& job, const std::vector<Member>& members, base::WallTime now,
+                    model::JobStatus& status);
+
+}  // namespace trainyard::core

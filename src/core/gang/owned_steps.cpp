@@ -1,0 +1,188 @@
+#include "core/gang/owned_steps.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "core/gang/barrier.h"
+#include "core/gang/gang_proposals.h"
+#include "core/gang/lost_node.h"
+#include "core/gang/owned_size.h"
+#include "core/gang/protocol_steps.h"
+
+namespace trainyard::core {
+namespace {
+
+using model::Job;
+using model::Pod;
+using model::Proposal;
+using model::ProposalKind;
+
+// The index of the member that the pod is to be; negative: any.
+std::int64_t indexOf(const model::Arrival& arrival, int groupSize) {
+  if (groupSize <= 0 || arrival.group < 0 || arrival.rank < 0) return arrival.rank;
+  return std::int64_t{arrival.group} * groupSize + arrival.rank;
+}
+
+// Pods that have arrived; each is taken once.
+class ArrivedPods {
+ public:
+  explicit ArrivedPods(const JobPods& pods) {
+    for (const auto& pod : pods) {
+      if (mayTakePlace(*pod)) left_.push_back(pod.get());
+    }
+  }
+
+  // groupSize: of the member's role.
+  [[nodiscard]] const Pod* takeRanked(const Member& member, int groupSize) {
+    return take([&](const Pod& pod) {
+      return pod.arrival->role == member.role && indexOf(*pod.arrival, groupSize) == member.index;
+    });
+  }
+  [[nodiscard]] const Pod* takeUnranked(const Member& member) {
+    return take([&](const Pod& pod) { return pod.arrival->role == member.role && pod.arrival->rank < 0; });
+  }
+  // A pod with an index that the gang has no member for: a Job that starts again, after some of its pods have
+  // succeeded, has fewer members than indices.
+  [[nodiscard]] const Pod* takeBeyond(const Member& member, const model::Role& role) {
+    return take([&](const Pod& pod) {
+      return pod.arrival->role == member.role && indexOf(*pod.arrival, role.groupSize) >= role.replicas;
+    });
+  }
+
+ private:
+  template <typename Fits>
+  const Pod* take(Fits fits) {
+    const auto found = std::find_if(left_.begin(), left_.end(), [&](const Pod* pod) { return fits(*pod); });
+    if (found == left_.end()) return nullptr;
+    const Pod* pod = *found;
+    left_.erase(found);
+    return pod;
+  }
+
+  std::vector<const Pod*> left_;  // oldest first
+};
+
+std::vector<Member> openOf(const std::vector<Member>& members) {
+  std::vector<Member> open;
+  std::copy_if(members.begin(), members.end(), std::back_inserter(open), isOpen);
+  return open;
+}
+
+bool anyBound(const std::vector<Member>& members) {
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& m) { return m.pod != nullptr && m.pod->bound(); });
+}
+
+bool anyReleased(const std::vector<Member>& members) {
+  return std::any_of(members.begin(), members.end(), [](const Member& m) {
+    return m.pod != nullptr && !m.pod->bound() && !m.pod->finished();
+  });
+}
+
+std::vector<Member> withPods(std::vector<Member> members) {
+  std::erase_if(members, [](const Member& m) { return m.pod == nullptr; });
+  return members;
+}
+
+// Bare pods have no owner to wait for.
+bool isKnown(const model::Owner& owner) { return owner.known || owner.uid.empty(); }
+
+// A new leader acts on an owner only once its watch has shown it.
+GangStep awaitOwner(const Proposal& proposal) {
+  GangStep step;
+  step.wakeAt = proposal.deadline;
+  return step;
+}
+
+// The deadline has passed. A gang of which a part runs keeps the places of the rest: its controller may make
+// those pods much later.
+GangStep endStart(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  if (anyBound(members) && !anyReleased(members)) return commit(mergeProposal(job));
+  if (withPods(members).empty()) {
+    const std::string& name = job.owner->name.empty() ? job.key.name : job.owner->name;
+    const std::string why = fmt::format("{} {} made no pod before the deadline", job.owner->kind, name);
+    return abortAttempt(job, {why, {}}, context);
+  }
+  return abortAttempt(job, missedDeadline(withPods(members)), context);
+}
+
+}  // namespace
+
+std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& members,
+                                  const JobPods& arrivals) {
+  std::vector<Member> matched = openOf(members);
+  for (Member& each : matched) each.pod = nullptr;
+  ArrivedPods arrived(arrivals);
+  const auto takeEach = [&](auto takeFor) {
+    for (Member& each : matched) {
+      const model::Role* role = job.spec.findRole(each.role);
+      if (each.pod == nullptr && role != nullptr) each.pod = takeFor(each, *role);
+    }
+  };
+  takeEach([&](const Member& m, const model::Role& role) { return arrived.takeRanked(m, role.groupSize); });
+  takeEach([&](const Member& m, const model::Role&) { return arrived.takeUnranked(m); });
+  takeEach([&](const Member& m, const model::Role& role) { return arrived.takeBeyond(m, role); });
+  return withPods(std::move(matched));
+}
+
+GangStep placeArrivals(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  const std::vector<Member> arriving = matchArrivals(job, members, context.ledger->pods().arrivals(job.key));
+  if (arriving.empty()) return {};
+  const BarrierResult barrier = checkBarrier(job, arriving, *context.ledger, *context.jobs);
+  GangStep step;
+  if (barrier.verdict == BarrierVerdict::kAbort && job.status.gang.proposal)
+    return abortAttempt(job, {barrier.reason, barrier.lostNodes}, context);
+  if (barrier.verdict != BarrierVerdict::kPass) return step;
+  for (const Member& each : arriving) {
+    step.actions.emplace_back(
+        GivePlace{each.pod->key, each.pod->uid, each.role, each.index, each.epoch, each.node});
+  }
+  return step;
+}
+
+GangStep stepOwnedReserved(const Job& job, const JobPods& pods, const GangContext& context) {
+  const Proposal& proposal = *job.status.gang.proposal;
+  // The places of members that are replaced need not be filled: the gang is placed without them.
+  if (proposal.kind == ProposalKind::kReplace || job.owner->end != model::OwnerEnd::kNone)
+    return commit(mergeProposal(job));
+  // An owner that is gone is not known any more, and its Gang goes with it.
+  if (const std::string stop = reasonToStopBeforeRelease(job, *context.feedback); !stop.empty())
+    return abortAttempt(job, {stop, {}}, context);
+  if (!isKnown(*job.owner)) {
+    if (context.now < proposal.deadline) return awaitOwner(proposal);
+    return abortAttempt(job, {fmt::format("{} {} was not found", job.owner->kind, job.owner->name), {}},
+                        context);
+  }
+  const std::vector<Member> members = addedMembers(job, proposal, pods);
+  std::optional<base::WallTime> wakeAt;
+  if (const auto lost = findLostNode(withPods(members), context, wakeAt))
+    return abortAttempt(job, *lost, context);
+  const std::vector<Member> open = openOf(members);
+  if (open.empty() && !anyReleased(members)) return commit(mergeProposal(job));
+  if (context.now >= proposal.deadline) return endStart(job, members, context);
+  GangStep step;
+  if (job.owner->suspends && job.owner->suspended) {
+    step.actions.emplace_back(SuspendOwner{false});
+  } else {
+    step = placeArrivals(job, open, context);
+  }
+  if (step.record) return step;
+  step.wakeAt = wakeAt ? std::min(*wakeAt, proposal.deadline) : proposal.deadline;
+  return step;
+}
+
+std::vector<Action> stopOwned(const Job& job, std::vector<Action> removals) {
+  if (job.owner == nullptr || !job.owner->suspends) return removals;
+  std::erase_if(removals, [](const Action& each) {
+    const auto* deletion = std::get_if<DeletePod>(&each);
+    return deletion != nullptr && !deletion->force;
+  });
+  if (job.owner->known && !job.owner->suspended) removals.emplace_back(SuspendOwner{true});
+  return removals;
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,323 @@
+#include "core/gang/owned_steps.h"
+
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "core/gang/gang_proposals.h"
+#include "core/gang/owned_size.h"
+#include "core/gang/victim_assignment.h"
+#include "core/guard/guard.h"
+#include "core/preemption/claims.h"
+#include "support/builders.h"
+
+using namespace trainyard;        // NOLINT(google-build-using-namespace): test
+using namespace trainyard::core;  // NOLINT(google-build-using-namespace): test
+using namespace trainyard::test;  // NOLINT(google-build-using-namespace): test
+
+namespace {
+
+constexpr std::int64_t kDeadline = 1'000;
+
+// Two workers of 8 GPUs, reserved on n1 and n2.
+JobBuilder pair() {
+  return job("ml/pair.pods")
+      .role("worker", 2, gpus(8))
+      .proposes("n1", "worker", "0")
+      .proposes("n2", "worker", "1")
+      .ofPods();
+}
+
+struct Scene {
+  model::Job gang;
+  std::vector<model::Pod> pods = {};
+  std::int64_t now = 10;
+  std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
+
+  explicit Scene(model::Job of) : gang(std::move(of)) {
+    if (gang.status.gang.proposal) gang.status.gang.proposal->deadline = at(kDeadline);
+    gang.status.gang.lastEpoch = 1;
+    gang.hasReleaseFinalizer = true;
+  }
+
+  [[nodiscard]] model::Snapshot snapshot() const {
+    SnapshotBuilder builder = cluster();
+    for (const auto& n : nodes) builder.add(n);
+    for (const auto& p : pods) builder.add(p);
+    return builder.add(gang).now(now).build();
+  }
+
+  GangStep step() {
+    const model::Snapshot all = snapshot();
+    const Ledger ledger(all);
+    const Settings settings;
+    const JobFeedback feedback;
+    const std::map<model::ObjectKey, JobFeedback> others;
+    const GangContext context{all.now, &settings, &ledger, &feedback, &all.jobs, &all.pods, &others};
+    return stepProposal(gang, ledger.pods().of(gang), context);
+  }
+};
+
+// "POD on NODE as ROLE-INDEX" of each released pod.
+std::vector<std::string> released(const GangStep& step) {
+  std::vector<std::string> texts;
+  for (const Action& each : step.actions) {
+    if (const auto* place = std::get_if<GivePlace>(&each))
+      texts.push_back(place->pod.name + " on " + place->node.str() + " as " + place->role + "-" +
+                      std::to_string(place->index));
+  }
+  return texts;
+}
+
+template <typename T>
+const T* only(const GangStep& step) {
+  return step.actions.size() == 1 ? std::get_if<T>(&step.actions.front()) : nullptr;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("each pod of a Gang is released to its place as it arrives") {
+  Scene scene(pair());
+  CHECK(scene.step().actions.empty());
+  scene.pods = {pod("ml/b").arrives(scene.gang, "worker").created(2)};
+  CHECK(released(scene.step()) == Texts{"b on n1 as worker-0"});
+  scene.pods.push_back(pod("ml/a").arrives(scene.gang, "worker").created(3));
+  CHECK(released(scene.step()) == Texts{"b on n1 as worker-0", "a on n2 as worker-1"});
+}
+
+TEST_CASE("a pod with a rank gets the place of that index, and others the rest") {
+  Scene scene(pair());
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker").created(1),
+                pod("ml/b").arrives(scene.gang, "worker", 0).created(2)};
+  CHECK(released(scene.step()) == Texts{"b on n1 as worker-0", "a on n2 as worker-1"});
+  scene.pods = {pod("ml/c").arrives(scene.gang, "worker", 7)};
+  CHECK(released(scene.step()) == Texts{"c on n1 as worker-0"});
+  scene.pods = {pod("ml/d").arrives(scene.gang, "worker")};
+  scene.pods.front().arrival =
+      std::make_shared<const model::Arrival>(model::Arrival{"pair.pods", "chief", -1});
+  CHECK(released(scene.step()).empty());
+}
+
+TEST_CASE("a pod of a group gets the place of its index in its group") {
+  model::Job gang = pair();
+  gang.spec.roles.front().groupSize = 1;
+  Scene scene(gang);
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker", 0).created(1),
+                pod("ml/b").arrives(scene.gang, "worker", 0).created(2)};
+  const auto ofGroup = [](model::Pod& each, int group) {
+    auto arrival = *each.arrival;
+    arrival.group = group;
+    each.arrival = std::make_shared<const model::Arrival>(arrival);
+  };
+  ofGroup(scene.pods.front(), 1);
+  ofGroup(scene.pods.back(), 0);
+  CHECK(released(scene.step()) == Texts{"b on n1 as worker-0", "a on n2 as worker-1"});
+}
+
+TEST_CASE("a Gang that starts stops when its owner is gone, and when its owner is not found in time") {
+  Scene scene(pair());
+  const auto unknown = std::make_shared<model::Owner>(*scene.gang.owner);
+  unknown->uid = model::Uid("o1");
+  scene.gang.owner = unknown;
+  CHECK_FALSE(scene.step().record);
+  scene.gang.deleting = true;
+  REQUIRE(scene.step().record);
+  CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kAborting);
+  scene.gang.deleting = false;
+  scene.now = kDeadline;
+  REQUIRE(scene.step().record);
+  CHECK(scene.step().record->proposal->phase == model::ProposalPhase::kAborting);
+}
+
+TEST_CASE("a pod that waits for another gate, or is being deleted, takes no place") {
+  Scene scene(pair());
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker"), pod("ml/b").arrives(scene.gang, "worker")};
+  scene.pods.front().otherGate = "example.com/wait";
+  scene.pods.back().terminating = true;
+  CHECK(scene.step().actions.empty());
+}
+
+TEST_CASE("a Gang is placed once every place has a bound pod") {
+  Scene scene(pair());
+  scene.pods = {pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1"),
+                pod("ml/b").placedIn(scene.gang, "worker", 1).pinnedTo("n2")};
+  CHECK_FALSE(scene.step().record);
+  scene.pods.back() = pod("ml/b").placedIn(scene.gang, "worker", 1).on("n2");
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK(step.record->placed);
+  CHECK_FALSE(step.record->proposal);
+}
+
+TEST_CASE("at its deadline a Gang of which a part runs keeps the places of the rest") {
+  Scene scene(pair());
+  scene.now = kDeadline;
+  scene.pods = {pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1")};
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  REQUIRE(step.record->placed);
+  CHECK(memberCount(step.record->placed->assignments) == 2);
+}
+
+TEST_CASE("at its deadline a Gang without pods gives up its attempt") {
+  Scene scene(pair());
+  scene.now = kDeadline;
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK(step.record->proposal->phase == model::ProposalPhase::kAborting);
+  CHECK(step.record->proposal->abortReason == "Pod pair.pods made no pod before the deadline");
+}
+
+TEST_CASE("a pod that is larger than its template ends the attempt, with the node to avoid") {
+  Scene scene(pair());
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker").gpus(9)};
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK(step.record->proposal->abortReason == "node n1 has 8 nvidia.com/gpu left where 9 are needed");
+}
+
+TEST_CASE("an owner that can be suspended is started once its gang has places") {
+  Scene scene(pair().ownedByJobSet(true));
+  const GangStep step = scene.step();
+  REQUIRE(only<SuspendOwner>(step) != nullptr);
+  CHECK_FALSE(only<SuspendOwner>(step)->suspend);
+  Scene started(pair().ownedByJobSet(false));
+  CHECK(started.step().actions.empty());
+}
+
+TEST_CASE("an owner that can be suspended stops by that alone") {
+  Scene scene(pair().ownedByJobSet(false));
+  scene.gang.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  scene.pods = {pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1")};
+  const GangStep step = scene.step();
+  REQUIRE(only<SuspendOwner>(step) != nullptr);
+  CHECK(only<SuspendOwner>(step)->suspend);
+  Scene stopped(pair().ownedByJobSet(true));
+  stopped.gang.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  stopped.pods = scene.pods;
+  CHECK(stopped.step().actions.empty());
+  CHECK_FALSE(stopped.step().record);
+  stopped.pods.clear();
+  CHECK(stopped.step().record);
+}
+
+TEST_CASE("a Gang that stops does not wait for pods that have ended, and leaves them") {
+  Scene scene(pair().ownedByJobSet(true).placed("n1", "worker", "0").placed("n2", "worker", "1"));
+  model::Proposal& restart = *scene.gang.status.gang.proposal;
+  restart.kind = model::ProposalKind::kRestart;
+  restart.phase = model::ProposalPhase::kClaiming;
+  restart.epoch = 2;
+  restart.add.clear();
+  restart.remove = scene.gang.status.gang.placed->assignments;
+  const model::Pod ended =
+      pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1").phase(model::PodPhase::kSucceeded);
+  scene.pods = {ended, pod("ml/b").placedIn(scene.gang, "worker", 1).on("n2").terminating()};
+  CHECK_FALSE(scene.step().record);
+  scene.pods = {ended};
+  const GangStep step = scene.step();
+  REQUIRE(step.record);
+  CHECK_FALSE(step.record->proposal);
+  CHECK(step.actions.empty());
+  // Its pod of a former placement is no stray.
+  model::Job pending = scene.gang;
+  pending.status.gang = *step.record;
+  CHECK(strayPods(pending, {std::make_shared<const model::Pod>(ended)}).empty());
+}
+
+TEST_CASE("a Gang gives up its last places once its owner has taken back the pods that it does not want") {
+  const model::Job gang =
+      job("ml/a.jobset").role("worker", 1, gpus(8)).placed("n1", "worker", "0-2").ownedByJobSet(false);
+  const auto given = [&](const std::vector<model::Pod>& pods) {
+    JobPods all;
+    for (const model::Pod& each : pods) all.push_back(std::make_shared<const model::Pod>(each));
+    std::vector<int> indices;
+    for (const Member& each :
+         abandonedPlaces(gang, placedMembers(gang, *gang.status.gang.placed, all), at(10)))
+      indices.push_back(each.index);
+    return indices;
+  };
+  const model::Pod failed = pod("ml/a").placedIn(gang, "worker", 0).on("n1").phase(model::PodPhase::kFailed);
+  const auto other = [&](int index) {
+    return pod("ml/b" + std::to_string(index)).placedIn(gang, "worker", index).on("n1");
+  };
+  CHECK(given({failed, other(1), other(2)}).empty());
+  CHECK(given({failed, other(2).terminating()}).empty());
+  CHECK(given({failed}) == std::vector<int>{2, 1});
+}
+
+TEST_CASE("bare pods are evicted, which their controllers can distinguish from a failure") {
+  Scene scene(pair());
+  scene.gang.status.gang.proposal->phase = model::ProposalPhase::kAborting;
+  scene.pods = {pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1"),
+                pod("ml/waits").arrives(scene.gang, "worker")};
+  const GangStep step = scene.step();
+  REQUIRE(only<DeletePod>(step) != nullptr);
+  CHECK(only<DeletePod>(step)->pod.name == "a");
+  CHECK(only<DeletePod>(step)->evict);
+}
+
+TEST_CASE("the place of a failed pod is its successor's, and of two pods the bound one has it") {
+  const model::Job gang = job("ml/pair.pods").role("worker", 1, gpus(8)).placed("n1", "worker", "0").ofPods();
+  const model::Pod failed = pod("ml/a").placedIn(gang, "worker", 0).on("n1").phase(model::PodPhase::kFailed);
+  const model::Pod next = pod("ml/b").placedIn(gang, "worker", 0).pinnedTo("n1");
+  const model::Pod bound = pod("ml/c").placedIn(gang, "worker", 0).on("n1");
+  const auto holder = [&](std::vector<model::Pod> pods) {
+    JobPods all;
+    for (const auto& each : pods) all.push_back(std::make_shared<const model::Pod>(each));
+    return placedMembers(gang, *gang.status.gang.placed, all).front().pod->key.name;
+  };
+  CHECK(holder({failed}) == "a");
+  CHECK(holder({failed, next}) == "b");
+  CHECK(holder({next, failed, bound}) == "c");
+  const JobPods only = {std::make_shared<const model::Pod>(failed)};
+  const Member member = placedMembers(gang, *gang.status.gang.placed, only).front();
+  const JobPods arrived = {
+      std::make_shared<const model::Pod>(model::Pod(pod("ml/d").arrives(gang, "worker")))};
+  REQUIRE(matchArrivals(gang, {member}, arrived).size() == 1);
+  CHECK(matchArrivals(gang, {member}, arrived).front().pod->key.name == "d");
+}
+
+TEST_CASE(
+    "a victim of a Gang keeps its place in the claim, because its name does not say it once it is gone") {
+  model::Job gang = job("ml/pair.pods").role("worker", 1, gpus(8)).placed("n1", "worker", "0").ofPods();
+  const model::Pod member = pod("ml/x7f").placedIn(gang, "worker", 0).on("n1");
+  const model::Snapshot before = cluster().add(node("n1").gpus(8)).add(gang).add(member).build();
+  const Ledger ledger(before);
+  const auto victims = victimPods({before.jobs.front()}, ledger.pods());
+  REQUIRE(victims.size() == 1);
+  REQUIRE(victims.front().place);
+  const model::Snapshot after = cluster().add(node("n1").gpus(8)).add(gang).build();
+  const VictimAssignment place = placeOf(victims.front(), after.pods, after.jobs);
+  REQUIRE(place.gang != nullptr);
+  CHECK(place.gang->key == gang.key);
+  CHECK_FALSE(place.givenUp);
+}
+
+TEST_CASE("the extender lets a Gang's pod onto its own node only, and one that copies its labels nowhere") {
+  const model::Job gang = job("ml/pair.pods").role("worker", 1, gpus(8)).placed("n1", "worker", "0").ofPods();
+  const model::Pod member = pod("ml/a").placedIn(gang, "worker", 0).pinnedTo("n1");
+  const model::Snapshot snapshot =
+      cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(gang).add(member).build();
+  const GuardView view(snapshot);
+  const Holds holds;
+  const std::vector<std::string_view> names{"n1", "n2"};
+  CHECK(filter(view, holds, member, names).value().accepted == std::vector<std::string_view>{"n1"});
+  const model::Pod other = pod("ml/b").placedIn(gang, "worker", 3).pinnedTo("n2");
+  CHECK(filter(view, holds, other, names).value().accepted.empty());
+}
+
+TEST_CASE("the places of a Gang count on their nodes until pods fill them") {
+  Scene scene(pair());
+  const auto freeGpus = [&] {
+    const model::Snapshot all = scene.snapshot();
+    const Ledger ledger(all);
+    return std::vector<std::int64_t>{ledger.nodes()[0].free.gpus(), ledger.nodes()[1].free.gpus()};
+  };
+  CHECK(freeGpus() == std::vector<std::int64_t>{0, 0});
+  scene.pods = {pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1"),
+                pod("ml/b").placedIn(scene.gang, "worker", 1).pinnedTo("n2"),
+                pod("ml/c").arrives(scene.gang, "worker")};
+  CHECK(freeGpus() == std::vector<std::int64_t>{0, 0});
+}
