@@ -52,6 +52,7 @@ ClusterCache::ClusterCache(const base::Logger& log)
     : ClusterCache({.node = codec::decodeNode,
                     .pod = codec::decodePod,
                     .job = codec::decodeJob,
+                    .gang = codec::decodeGang,
                     .queue = codec::decodeQueue,
                     .priorityClass = codec::decodePriorityClass,
                     .ns = codec::decodeNamespace},
@@ -60,12 +61,12 @@ ClusterCache::ClusterCache(const base::Logger& log)
 ClusterCache::ClusterCache(ClusterDecoders decoders, const base::Logger& log)
     : nodes(std::move(decoders.node), log),
       pods(std::move(decoders.pod), log),
-      jobs(std::move(decoders.job), log),
+      jobs(std::move(decoders.job), std::move(decoders.gang), log),
       queues(std::move(decoders.queue), log),
       priorityClasses(std::move(decoders.priorityClass), log),
       namespaces(std::move(decoders.ns), log) {
   // A kind that is added does not compile before it is named here; then forEachCache() needs it, too.
-  [[maybe_unused]] const auto& [node, pod, job, queue, priorityClass, ns] = decoders;
+  [[maybe_unused]] const auto& [node, pod, job, gang, queue, priorityClass, ns] = decoders;
   warnOfUncounted(nodes, log);
   warnOfUncounted(pods, log);
 }

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "codec/node.h"
 #include "codec/pod.h"
+#include "kube/job_cache.h"
 #include "kube/object_cache.h"
 #include "model/snapshot.h"
 
@@ -38,17 +39,6 @@ struct CacheTraits<model::Pod> {
     return codec::decodePartOfBoundPod(json);
   }
   static bool same(const model::Pod& before, const model::Pod& after) {
-    return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
-  }
-};
-
-template <>
-struct CacheTraits<model::Job> {
-  using Key = model::ObjectKey;
-  static constexpr std::string_view kKind = "TrainingJob";
-  static const Key& keyOf(const model::Job& job) { return job.key; }
-  static Key keyOf(const codec::ObjectMeta& meta) { return {meta.ns, meta.name}; }
-  static bool same(const model::Job& before, const model::Job& after) {
     return before.uid == after.uid && before.resourceVersion == after.resourceVersion;
   }
 };
@@ -87,6 +77,7 @@ struct ClusterDecoders {
   ObjectCache<model::Node>::Decode node;
   ObjectCache<model::Pod>::Decode pod;
   ObjectCache<model::Job>::Decode job;
+  ObjectCache<model::Gang>::Decode gang;
   ObjectCache<model::Queue>::Decode queue;
   ObjectCache<model::PriorityClass>::Decode priorityClass;
   ObjectCache<model::Namespace>::Decode ns;
@@ -104,7 +95,7 @@ class ClusterCache {
 
   ObjectCache<model::Node> nodes;
   ObjectCache<model::Pod> pods;
-  ObjectCache<model::Job> jobs;
+  JobCache jobs;
   ObjectCache<model::Queue> queues;
   ObjectCache<model::PriorityClass> priorityClasses;
   ObjectCache<model::Namespace> namespaces;

@@ -11,7 +11,8 @@ template <typename Cluster, typename Visit>
 void forEachCache(Cluster&& cluster, const Visit& visit) {
   visit(kNodes, cluster.nodes);
   visit(kPods, cluster.pods);
-  visit(kTrainingJobs, cluster.jobs);
+  visit(kTrainingJobs, cluster.jobs.trainingJobs);
+  visit(kGangs, cluster.jobs.gangs);
   visit(kQueues, cluster.queues);
   visit(kPriorityClasses, cluster.priorityClasses);
   visit(kNamespaces, cluster.namespaces);

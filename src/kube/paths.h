@@ -31,6 +31,7 @@ inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "events"};
 inline constexpr ResourceType kDisruptionBudgets{"policy", "v1", "poddisruptionbudgets"};
 inline constexpr ResourceType kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses", false};
 inline constexpr ResourceType kTrainingJobs{"trainyard.dev", "v1alpha1", "trainingjobs"};
+inline constexpr ResourceType kGangs{"trainyard.dev", "v1alpha1", "gangs"};
 inline constexpr ResourceType kQueues{"trainyard.dev", "v1alpha1", "queues", false};
 
 }  // namespace trainyard::kube

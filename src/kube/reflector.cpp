@@ -191,6 +191,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void failed(std::string_view what, const base::Error& error) {
+    if (options_.mayBeAbsent && error.code == ErrorCode::kNotFound)
+      return log_.debug("the kind is not served", {{"resource", options_.type.plural}});
     log_.warning(what, {{"resource", options_.type.plural},
                         {"code", base::toString(error.code)},
                         {"error", error.message},

@@ -36,6 +36,8 @@ class ReflectorSink {
 
 struct ReflectorOptions {
   ResourceType type;
+  bool mayBeAbsent =
+      false;             // its CRD may be installed later, so that it is not served is no failure to report
   Query selectors = {};  // labelSelector, fieldSelector
   int pageSize = 500;
   std::size_t pageBytes = std::size_t{16} << 20;                // of a page with several objects

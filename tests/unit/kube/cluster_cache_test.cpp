@@ -50,6 +50,7 @@ struct Fixture {
   kube::ClusterCache cache{{.node = decodeMetaOnly<model::Node>,
                             .pod = decodeMetaOnly<model::Pod>,
                             .job = decodeMetaOnly<model::Job>,
+                            .gang = decodeMetaOnly<model::Gang>,
                             .queue = decodeMetaOnly<model::Queue>,
                             .priorityClass = decodeMetaOnly<model::PriorityClass>,
                             .ns = decodeMetaOnly<model::Namespace>},
@@ -80,9 +81,9 @@ using Changes = std::vector<std::string>;
 
 TEST_CASE("each kind of object that has a decoder is in the list of kinds") {
   // A further decoder does not compile here: count it, and add it to kube/each_cache.h.
-  const auto [node, pod, job, queue, priorityClass, ns] = kube::ClusterDecoders{};
-  CHECK_FALSE((node || pod || job || queue || priorityClass || ns));
-  constexpr std::size_t kDecoders = 6;
+  const auto [node, pod, job, gang, queue, priorityClass, ns] = kube::ClusterDecoders{};
+  CHECK_FALSE((node || pod || job || gang || queue || priorityClass || ns));
+  constexpr std::size_t kDecoders = 7;
   Quiet lines;
   std::set<std::string> paths;
   kube::forEachCache(kube::ClusterCache(base::Logger(lines, base::LogLevel::kInfo, "cache")),
