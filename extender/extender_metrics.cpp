@@ -52,7 +52,8 @@ ExtenderMetrics::ExtenderMetrics(telemetry::MetricsRegistry& registry)
                                    "Objects of the API server that could not be read")),
       nodes(makeResource(registry, "nodes")),
       pods(makeResource(registry, "pods")),
-      jobs(makeResource(registry, "trainingjobs")) {
+      jobs(makeResource(registry, "trainingjobs")),
+      gangs(makeResource(registry, "gangs")) {
   for (std::size_t v = 0; v < kVerbs; ++v) {
     const std::string verb(toString(static_cast<Verb>(v)));
     seconds_[v] = registry.histogram("trainyard_extender_request_seconds", "Time to answer kube-scheduler",

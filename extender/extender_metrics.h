@@ -43,6 +43,7 @@ class ExtenderMetrics {
   Resource nodes;
   Resource pods;
   Resource jobs;
+  Resource gangs;
 
  private:
   std::array<std::array<telemetry::Counter, kOutcomes>, kVerbs> requests_;

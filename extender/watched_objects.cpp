@@ -11,25 +11,30 @@ WatchedObjects::WatchedObjects(kube::ApiClient& api, base::Executor& executor, b
     : cache_(log),
       nodes_({.type = kube::kNodes}, api, executor, rng.split(), log, cache_.nodes),
       pods_({.type = kube::kPods}, api, executor, rng.split(), log, cache_.pods),
-      jobs_({.type = kube::kTrainingJobs}, api, executor, rng.split(), log, cache_.jobs) {}
+      jobs_({.type = kube::kTrainingJobs}, api, executor, rng.split(), log, cache_.jobs.trainingJobs),
+      gangs_({.type = kube::kGangs}, api, executor, rng.split(), log, cache_.jobs.gangs) {}
 
 void WatchedObjects::start() {
   nodes_.start();
   pods_.start();
   jobs_.start();
+  gangs_.start();
 }
 
 void WatchedObjects::stop() {
   nodes_.stop();
   pods_.stop();
   jobs_.stop();
+  gangs_.stop();
 }
 
-bool WatchedObjects::synced() const { return nodes_.synced() && pods_.synced() && jobs_.synced(); }
+bool WatchedObjects::synced() const {
+  return nodes_.synced() && pods_.synced() && jobs_.synced() && gangs_.synced();
+}
 
 std::optional<base::Instant> WatchedObjects::lastContact() const {
   if (!synced()) return std::nullopt;
-  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard()});
+  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard(), gangs_.lastHeard()});
 }
 
 void WatchedObjects::report(ExtenderMetrics& metrics, base::Instant now) {
@@ -40,7 +45,8 @@ void WatchedObjects::report(ExtenderMetrics& metrics, base::Instant now) {
   };
   report(metrics.nodes, cache_.nodes.size(), nodes_);
   report(metrics.pods, cache_.pods.size(), pods_);
-  report(metrics.jobs, cache_.jobs.size(), jobs_);
+  report(metrics.jobs, cache_.jobs.trainingJobs.size(), jobs_);
+  report(metrics.gangs, cache_.jobs.gangs.size(), gangs_);
   const std::size_t undecodable = cache_.undecodable();
   metrics.undecodable.increment(
       static_cast<double>(undecodable - std::exchange(undecodableSeen_, undecodable)));

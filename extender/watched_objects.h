@@ -34,6 +34,7 @@ class WatchedObjects {
   kube::Reflector nodes_;
   kube::Reflector pods_;
   kube::Reflector jobs_;
+  kube::Reflector gangs_;
   std::size_t undecodableSeen_ = 0;
 };
 

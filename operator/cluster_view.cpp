@@ -24,7 +24,9 @@ ClusterView::ClusterView(const OperatorOptions& options, Dependencies dependenci
       assumed_(cache_, volumes_.caches().claims, options_.schedulerName, deps_.changed),
       types_(
           cache_, [this] { return options_.policy.gpuTypeLabel; },
-          [this] { return deps_.executor.wallNow(); }) {
+          [this] { return deps_.executor.wallNow(); }),
+      workloads_(options_.workloadKinds, cache_, deps_.log.named("workloads")) {
+  workloads_.onChange([this](const model::OwnerKind&, const model::ObjectKey&) { deps_.changed(); });
   forEachWatched([&]<typename T>(const kube::ResourceType&, kube::ObjectCache<T>& cache) {
     const telemetry::Counter count = deps_.metrics.counter(
         "trainyard_undecodable_objects_total", "Objects of the API server that could not be read, by kind.",
@@ -51,6 +53,7 @@ void ClusterView::startWatches() {
         deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   });
+  workloads_.start(deps_.api, deps_.executor, deps_.rng);
 }
 
 bool ClusterView::synced() const {

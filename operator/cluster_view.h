@@ -15,6 +15,7 @@
 #include "operator/operator_options.h"
 #include "operator/type_labels.h"
 #include "operator/volume_keeper.h"
+#include "operator/workload_watches.h"
 #include "telemetry/metrics.h"
 
 namespace trainyard::operator_ {
@@ -39,11 +40,15 @@ class ClusterView {
 
   // Lists everything, and watches from there. May be called again: lists everything once more.
   void startWatches();
-  void stopWatches() { reflectors_.clear(); }
+  void stopWatches() {
+    reflectors_.clear();
+    workloads_.stop();
+  }
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
 
   [[nodiscard]] kube::ClusterCache& cache() { return cache_; }
+  [[nodiscard]] WorkloadWatches& workloads() { return workloads_; }
   // The cluster under the policy, without what only plans take into account.
   [[nodiscard]] model::Snapshot snapshot() const;
   // Adds when nodes were freed, volumes, lost type labels, and nodes that pods are about to be bound to.
@@ -61,6 +66,7 @@ class ClusterView {
   VolumeKeeper volumes_;
   AssumedPods assumed_;
   TypeLabels types_;
+  WorkloadWatches workloads_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
 };
 

@@ -19,7 +19,11 @@ CycleRunner::CycleRunner(const OperatorOptions& options, Dependencies dependenci
                  .schedulerName = options_.schedulerName,
                  .settings = options_.settings,
                  .launcherImage = options_.launcherImage,
-                 .offload = deps_.offload},
+                 .offload = deps_.offload,
+                 .ownerWritten =
+                     [this](const model::OwnerKind& kind, std::string_view object) {
+                       deps_.cluster.workloads().applyWrite(kind, object);
+                     }},
                 [this] { settled(); }),
       queueStatus_(
           {.api = deps_.api,

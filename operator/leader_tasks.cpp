@@ -25,7 +25,20 @@ LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependenci
               .metrics = deps_.registry,
               .log = deps_.log.named("nodes"),
               .leading = deps_.leading,
-              .rng = [this] { return deps_.rng.split(); }}) {
+              .rng = [this] { return deps_.rng.split(); }}),
+      gangs_({.api = deps_.api,
+              .executor = deps_.executor,
+              .cache = deps_.cache,
+              .events = deps_.events,
+              .log = deps_.log.named("gangs"),
+              .leading = deps_.leading}),
+      workloads_({.api = deps_.api,
+                  .executor = deps_.executor,
+                  .cache = deps_.cache,
+                  .watches = deps_.workloads,
+                  .events = deps_.events,
+                  .log = deps_.log.named("workloads"),
+                  .leading = deps_.leading}) {
   takePolicy();
 }
 
@@ -33,6 +46,8 @@ void LeaderTasks::start() {
   runTimes_.start();
   progress_.start();
   nodes_.start();
+  gangs_.start();
+  workloads_.start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
                                                       deps_.registry, deps_.log.named("certificates"));

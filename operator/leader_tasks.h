@@ -10,23 +10,26 @@
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
 #include "operator/certificate_keeper.h"
+#include "operator/gangs_keeper.h"
 #include "operator/job_events.h"
 #include "operator/nodes/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/operator_options.h"
 #include "operator/progress_reader.h"
 #include "operator/run_times_keeper.h"
+#include "operator/workloads_keeper.h"
 
 namespace trainyard::operator_ {
 
-// What the leader does beside cycles: learns run times, reads the progress of jobs, requests nodes and renews
-// certificates.
+// What the leader does beside cycles: learns run times, reads the progress of jobs, requests nodes, keeps the
+// Gangs of bare pods and renews certificates.
 class LeaderTasks {
  public:
   struct Dependencies {
     kube::ApiClient& api;
     base::Executor& executor;
     kube::ClusterCache& cache;
+    WorkloadWatches& workloads;
     JobEvents& events;
     OperatorMetrics& metrics;
     telemetry::MetricsRegistry& registry;
@@ -55,6 +58,8 @@ class LeaderTasks {
   RunTimesKeeper runTimes_;
   ProgressReader progress_;
   NodesKeeper nodes_;
+  GangsKeeper gangs_;
+  WorkloadsKeeper workloads_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader only, if the options ask for it
 };
 

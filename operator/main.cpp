@@ -1,15 +1,23 @@
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/rng.h"
 #include "kube/leader_election.h"
+#include "model/owner_kinds.h"
 #include "net/end_process.h"
 #include "operator/process.h"
 
 namespace {
+
+std::vector<std::string> workloadKindNames() {
+  std::vector<std::string> names;
+  for (const auto& kind : trainyard::model::kOwnerKinds) names.emplace_back(kind.kind);
+  return names;
+}
 
 std::string defaultIdentity() {
   trainyard::base::Rng random(trainyard::base::entropySeed());
@@ -41,6 +49,10 @@ int main(int argc, char** argv) {
   app.add_option("--namespace", options.leaseNamespace, "namespace of the leader-election Lease")
       ->capture_default_str();
   app.add_option("--identity", options.identity, "name of this replica in the Lease; must be unique");
+  app.add_option("--workload-kinds", options.workloadKinds,
+                 "kinds of other controllers whose gangs are placed, such as Job,JobSet,PyTorchJob")
+      ->delimiter(',')
+      ->check(CLI::IsMember(workloadKindNames()));
   app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
   app.add_option(

@@ -24,6 +24,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
       tasks_(options_, {.api = deps_.api,
                         .executor = deps_.executor,
                         .cache = cluster_.cache(),
+                        .workloads = cluster_.workloads(),
                         .events = events_,
                         .metrics = metrics_,
                         .registry = deps_.metrics,

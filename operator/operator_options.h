@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/gang/settings.h"
 #include "model/policy.h"
@@ -15,8 +16,9 @@ struct OperatorOptions {
   std::string leaseNamespace = "trainyard-system";
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
-  std::string policyConfigMap = {};  // of the policy file; empty: Events about it name the Lease
-  std::string schedulerName = {};    // that binds the pods; empty: the cluster's default scheduler
+  std::vector<std::string> workloadKinds = {};  // of other controllers, whose gangs are placed: "JobSet"
+  std::string policyConfigMap = {};             // of the policy file; empty: Events about it name the Lease
+  std::string schedulerName = {};               // that binds the pods; empty: the cluster's default scheduler
   std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused
   std::optional<CertificateOptions> certificates = std::nullopt;  // absent: others make them
   model::Policy policy = {};                                      // initial

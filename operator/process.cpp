@@ -72,6 +72,7 @@ class Process {
     operator_ = std::make_unique<Operator>(
         OperatorOptions{.identity = options_.identity,
                         .leaseNamespace = options_.leaseNamespace,
+                        .workloadKinds = options_.workloadKinds,
                         .policyConfigMap = options_.policyConfigMap,
                         .schedulerName = options_.schedulerName,
                         .launcherImage = options_.launcherImage,

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "operator/certificate_plan.h"
@@ -17,6 +18,7 @@ struct ProcessOptions {
   std::string leaseNamespace = "trainyard-system";
   std::string policyConfigMap = {};  // of the policy file, in that namespace
   std::string identity = {};
+  std::vector<std::string> workloadKinds;
   int qps = 1000;
   int burst = 2000;
   std::string schedulerName = {};

@@ -29,9 +29,10 @@ constexpr base::Instant::duration kBetweenOffers = seconds(30);
 constexpr int kMaxTailLines = 200;
 constexpr std::size_t kLimitBytes = std::size_t{256} << 10;
 
+// The pods of a Gang are named by their controllers, and report to users in their own ways.
 bool runs(const model::Job& job) {
-  return job.status.gang.placed && !job.deleting && !job.spec.run.suspend && !job.finished() &&
-         job.conditionTrue(model::conditions::kRunning);
+  return job.owner == nullptr && job.status.gang.placed && !job.deleting && !job.spec.run.suspend &&
+         !job.finished() && job.conditionTrue(model::conditions::kRunning);
 }
 
 // Returns the role with the first member that is likeliest to report.

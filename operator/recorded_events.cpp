@@ -16,13 +16,18 @@ RecordedEvents::RecordedEvents(const OperatorOptions& options, kube::ApiClient& 
                 std::move(log)) {}
 
 void RecordedEvents::record(const model::Job& job, const core::JobEvent& event) {
-  const kube::ObjectRef regarding{.apiVersion = std::string(model::names::kApiVersion),
-                                  .kind = std::string(model::names::kTrainingJobKind),
-                                  .ns = job.key.ns,
-                                  .name = job.key.name,
-                                  .uid = job.uid.str()};
-  recorder_.record(regarding, event.warning ? kube::EventType::kWarning : kube::EventType::kNormal,
-                   event.reason, "Scheduling", event.note);
+  const kube::ObjectRef regarding{
+      .apiVersion = std::string(model::names::kApiVersion),
+      .kind = std::string(job.owner == nullptr ? model::names::kTrainingJobKind : model::names::kGangKind),
+      .ns = job.key.ns,
+      .name = job.key.name,
+      .uid = job.uid.str()};
+  recordOn(regarding, event);
+}
+
+void RecordedEvents::recordOn(const codec::ObjectRef& object, const core::JobEvent& event) {
+  recorder_.record(object, event.warning ? kube::EventType::kWarning : kube::EventType::kNormal, event.reason,
+                   "Scheduling", event.note);
 }
 
 void RecordedEvents::recordReady(const model::Queue& queue, const model::Condition& ready) {

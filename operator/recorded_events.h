@@ -23,6 +23,7 @@ class RecordedEvents final : public JobEvents {
   RecordedEvents& operator=(const RecordedEvents&) = delete;
 
   void record(const model::Job& job, const core::JobEvent& event) override;
+  void recordOn(const codec::ObjectRef& object, const core::JobEvent& event) override;
   void recordReady(const model::Queue& queue, const model::Condition& ready);
   // The Event concerns the policy's ConfigMap, or the Lease if no ConfigMap has the policy.
   void recordPolicyRefused(const std::string& complaint);

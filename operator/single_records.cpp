@@ -22,7 +22,7 @@ constexpr std::chrono::seconds kInFlight{30};
 // True if the job still needs its record. Otherwise the written record counts, or none does.
 bool unrecorded(const model::Job& job) {
   const model::GangRecord& gang = job.status.gang;
-  return !gang.placed && !gang.proposal && !job.finished() && model::gangMembers(job) == 1 &&
+  return !gang.placed && !gang.proposal && !job.finished() && model::isSinglePod(job) &&
          !model::managedByOther(job);
 }
 
@@ -35,7 +35,7 @@ bool isNextPodOf(const model::Pod& pod, const model::Job& job) {
 
 // A job with a record may be outdated, because the list of jobs may lag behind that of pods.
 bool mayBeUnrecorded(const model::Pod& pod, const model::Job& job) {
-  return unrecorded(job) || (model::gangMembers(job) == 1 && !job.finished() && isNextPodOf(pod, job));
+  return unrecorded(job) || (model::isSinglePod(job) && !job.finished() && isNextPodOf(pod, job));
 }
 
 // The pod may request more than the template, so the job is charged at least for the pod's requests.

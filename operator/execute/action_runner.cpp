@@ -50,7 +50,8 @@ ActionRunner::ActionRunner(const ExecutorDependencies& dependencies, DecisionsUn
       auxiliaries_(deps_, steps_, preflight_),
       deleter_(deps_, steps_),
       members_(deps_, steps_, bodies_, singles, preflight_, auxiliaries_, deleter_),
-      notices_(deps_, steps_) {}
+      notices_(deps_, steps_),
+      owned_(deps_, steps_) {}
 
 void ActionRunner::run(const StepPtr& step, const core::Action& action) {
   std::visit(Overloaded{[&](const core::CheckTemplates&) { templateCheck_.run(step); },
@@ -59,6 +60,8 @@ void ActionRunner::run(const StepPtr& step, const core::Action& action) {
                         [&](const core::EnsureAuxiliaries&) { auxiliaries_.run(step); },
                         [&](const core::CreateMember& member) { members_.create(step, member); },
                         [&](const core::ReleaseMember& member) { members_.release(step, member); },
+                        [&](const core::GivePlace& place) { owned_.givePlace(step, place); },
+                        [&](const core::SuspendOwner& owner) { owned_.suspend(step, owner); },
                         [&](const core::NotifyMember& member) { notices_.run(step, member); },
                         [&](const core::DeletePod& pod) {
                           deleter_.remove(pod, [this, step](bool good) { steps_.partDone(step, good); });

@@ -8,6 +8,7 @@
 #include "operator/execute/finalizer_patch.h"
 #include "operator/execute/member_notices.h"
 #include "operator/execute/member_pods.h"
+#include "operator/execute/owned_pods.h"
 #include "operator/execute/pod_deleter.h"
 #include "operator/execute/template_check.h"
 #include "operator/single_records.h"
@@ -45,6 +46,7 @@ class ActionRunner {
   PodDeleter deleter_;
   MemberPods members_;
   MemberNotices notices_;
+  OwnedPods owned_;
 };
 
 }  // namespace trainyard::operator_

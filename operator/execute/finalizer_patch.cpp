@@ -2,6 +2,7 @@
 
 #include "codec/finalizers.h"
 #include "codec/object_meta.h"
+#include "kube/job_path.h"
 
 namespace trainyard::operator_ {
 
@@ -12,7 +13,7 @@ void FinalizerPatch::run(const StepPtr& step, bool present) {
   // A status write of this step may have changed the resourceVersion.
   const auto newest = deps_.cache.jobs.find(job.key);
   if (!newest || newest->uid != job.uid) return steps_.partDone(step, true);
-  step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
+  step->path = kube::jobPath(job);
   deps_.metrics.countWrite("trainingjobs");
   deps_.api.patch(kube::PatchType::kMerge, step->path, codec::encodeFinalizerPatch(*newest, present),
                   steps_.guarded([this, step, present, from = newest->resourceVersion](const Answer& answer) {

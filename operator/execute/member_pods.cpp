@@ -36,7 +36,7 @@ void MemberPods::create(const StepPtr& step, const core::CreateMember& action) {
   const model::Role* role = step->decision.job->spec.findRole(action.role);
   if (role == nullptr) return steps_.partDone(step, true);
   // Larger gangs do this in EnsureAuxiliaries.
-  if (model::gangMembers(*step->decision.job) == 1) auxiliaries_.runForSinglePod(step);
+  if (model::isSinglePod(*step->decision.job)) auxiliaries_.runForSinglePod(step);
   const std::size_t bytes = bodyBytes(*role, step->environments());
   bodies_.enter(step->decision.job->key.ns, bytes,
                 [this, step, action, bytes] { createMember(step, action, bytes); });

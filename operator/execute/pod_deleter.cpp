@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "codec/eviction.h"
 #include "codec/object_meta.h"
 #include "codec/status.h"
 #include "codec/stripping.h"
@@ -13,18 +14,26 @@ using base::ErrorCode;
 
 // Sent deletes are remembered for as long as a watch may lag.
 constexpr base::Instant::duration kMemory = std::chrono::seconds(10);
+// How long a disruption budget may keep a pod that has to leave.
+constexpr base::Instant::duration kBudgetPatience = std::chrono::minutes(1);
+// Refusals are forgotten long after the pod has gone.
+constexpr base::Instant::duration kRefusalMemory = std::chrono::minutes(10);
 
 }  // namespace
 
 void PodDeleter::forgetOld() {
   const base::Instant now = deps_.executor.now();
   std::erase_if(sent_, [&](const auto& entry) { return now - entry.second > kMemory; });
+  std::erase_if(refused_, [&](const auto& entry) { return now - entry.second > kRefusalMemory; });
 }
 
 void PodDeleter::remove(const core::DeletePod& action, std::function<void(bool)> done) {
   const base::Instant now = deps_.executor.now();
   const std::pair sent{action.uid, action.force};
   if (!sent_.emplace(sent, now).second) return done(true);
+  const auto refused = refused_.find(action.uid);
+  const bool isKept = refused != refused_.end() && now - refused->second >= kBudgetPatience;
+  if (action.evict && !isKept) return evict(action, sent, done);
   kube::DeleteOptions options;
   options.uid = action.uid.str();
   if (action.grace) options.gracePeriodSeconds = static_cast<int>(action.grace->count());
@@ -38,6 +47,24 @@ void PodDeleter::remove(const core::DeletePod& action, std::function<void(bool)>
                      const bool gone = answer.error().code == ErrorCode::kNotFound;
                      if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
                      if (!gone) sent_.erase(sent);
+                     done(gone);
+                   }));
+}
+
+void PodDeleter::evict(const core::DeletePod& action, const Sent& sent,
+                       const std::function<void(bool)>& done) {
+  deps_.metrics.countWrite("pods/eviction");
+  deps_.api.create(kube::kPods.object(action.pod.ns, action.pod.name, "eviction"),
+                   codec::encodeEviction(action.pod, action.uid, action.grace),
+                   steps_.guarded([this, action, sent, done](const Answer& answer) {
+                     if (answer) return done(true);
+                     if (answer.error().code == ErrorCode::kConflict) return checkGone(action, sent, done);
+                     const bool gone = answer.error().code == ErrorCode::kNotFound;
+                     if (gone) deps_.cache.pods.forget(action.pod, action.uid.str());
+                     if (!gone) sent_.erase(sent);
+                     // 429: a budget refuses the disruption for now.
+                     if (answer.error().code == ErrorCode::kThrottled)
+                       refused_.try_emplace(action.uid, deps_.executor.now());
                      done(gone);
                    }));
 }

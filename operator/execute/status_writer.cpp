@@ -6,6 +6,7 @@
 #include "codec/job_status.h"
 #include "codec/status.h"
 #include "codec/stripping.h"
+#include "kube/job_path.h"
 
 namespace trainyard::operator_ {
 namespace {
@@ -26,7 +27,7 @@ void StatusWriter::write(const StepPtr& step) {
   if (read && read->uid == job.uid && read->resourceVersion == job.resourceVersion) step->asRead = read;
   const auto patch = codec::encodeStatusPatch(step->asRead ? *step->asRead : job, *step->decision.status);
   if (!patch) return runActions_(step);
-  step->path = kube::kTrainingJobs.object(job.key.ns, job.key.name);
+  step->path = kube::jobPath(job);
   step->statusHash =
       std::hash<std::string_view>{}(std::string_view(*patch).substr(patch->find("\"status\"")));
   steps_.of(job.key).write(step->decision.status->gang);

@@ -6,6 +6,7 @@
 #include "base/cut_text.h"
 #include "base/plain_text.h"
 #include "codec/job_status.h"
+#include "kube/job_path.h"
 #include "kube/paths.h"
 #include "model/limits.h"
 #include "model/set_condition.h"
@@ -22,8 +23,7 @@ void NodesCondition::write(const std::shared_ptr<const model::Job>& job, const c
                       executor_.wallNow(), job->generation);
   const auto patch = codec::encodeStatusPatch(*job, status);
   if (!patch) return done(ConditionWrite::kNotDone);
-  api_.patch(kube::PatchType::kMerge, kube::kTrainingJobs.object(job->key.ns, job->key.name, "status"),
-             *patch,
+  api_.patch(kube::PatchType::kMerge, kube::jobPath(*job, "status"), *patch,
              [this, alive = alive_, job, report,
               done = std::move(done)](const base::Result<kube::ApiResponse>& answer) {
                if (!*alive) return;

@@ -27,6 +27,7 @@ class Server final : public FakeApi {
 class NoEvents final : public JobEvents {
  public:
   void record(const model::Job&, const core::JobEvent&) override {}
+  void recordOn(const codec::ObjectRef&, const core::JobEvent&) override {}
 };
 
 struct Fixture {

@@ -81,6 +81,7 @@ class Server final : public test::FakeApi {
 
 struct NoEvents final : JobEvents {
   void record(const model::Job&, const core::JobEvent&) override {}
+  void recordOn(const codec::ObjectRef&, const core::JobEvent&) override {}
 };
 
 // An operator with a cycle that sets one job's phase to Queued.
