@@ -16,7 +16,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 # Elements of lists and maps. Users write the spec, so that it costs little. Only the operator writes the status: it has the
 # nodes of a gang's 80,000 members at most, and etcd's 1.5 MB end it earlier.
-LARGEST = {"TrainingJob": {"spec": 24_000, "status": 125_000}, "Queue": {"spec": 5_000, "status": 500}}
+LARGEST = {"TrainingJob": {"spec": 24_000, "status": 125_000}, "Gang": {"spec": 2_500, "status": 2_500},
+           "Queue": {"spec": 5_000, "status": 500}}
 # Path and keyword of the schema: file and constant of the code.
 LIMITS = {
     ("spec.roles", "maxItems"): ("codec/job_spec.h", "kMaxRoles"),

@@ -254,3 +254,33 @@ trainyard-extender-client
 {{ .Values.certificates.existing.clientName }}
 {{- end -}}
 {{- end }}
+
+{{- /*
+Group, versions, plural, and the object with the field `suspend`, of each kind in workloads.kinds; a test compares them with the
+operator's table.
+*/}}
+{{- define "trainyard.workloadTypes" -}}
+Job: {group: batch, version: v1, plural: jobs, suspend: spec}
+JobSet: {group: jobset.x-k8s.io, version: v1alpha2, plural: jobsets, suspend: spec}
+TrainJob: {group: trainer.kubeflow.org, version: v1alpha1, plural: trainjobs, suspend: spec}
+MPIJob: {group: kubeflow.org, version: v2beta1, plural: mpijobs, suspend: spec.runPolicy}
+PyTorchJob: {group: kubeflow.org, version: v1, plural: pytorchjobs, suspend: spec.runPolicy}
+TFJob: {group: kubeflow.org, version: v1, plural: tfjobs, suspend: spec.runPolicy}
+XGBoostJob: {group: kubeflow.org, version: v1, plural: xgboostjobs, suspend: spec.runPolicy}
+PaddleJob: {group: kubeflow.org, version: v1, plural: paddlejobs, suspend: spec.runPolicy}
+JAXJob: {group: kubeflow.org, version: v1, plural: jaxjobs, suspend: spec.runPolicy}
+RayCluster: {group: ray.io, version: v1, plural: rayclusters, suspend: spec}
+RayJob: {group: ray.io, version: v1, plural: rayjobs, suspend: spec}
+{{- end }}
+
+{{- /* matchConstraints of admission policies: the creation of these kinds. */}}
+{{- define "trainyard.workloadRules" -}}
+resourceRules:
+{{- range .kinds }}
+{{- $type := get $.types . }}
+- apiGroups: [{{ $type.group }}]
+  apiVersions: [{{ $type.version }}]
+  operations: [CREATE]
+  resources: [{{ $type.plural }}]
+{{- end }}
+{{- end }}
