@@ -1,16 +1,18 @@
 #include "cli/convert/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "cli/convert/check.h"
 #include "cli/convert/draft.h"
 #include "cli/convert/foreign_job.h"
 #include "cli/convert/lost_labels.h"
+#include "cli/convert/placeholders.h"
 #include "cli/convert/system_facts.h"
 #include "cli/json_text.h"
 #include "cli/plain_text.h"
@@ -20,17 +22,30 @@ namespace {
 
 using Drafter = void (*)(const Json&, JobDraft&);
 
-Drafter drafterOf(std::string_view kind) {
-  if (kind == "PyTorchJob") return draftPyTorchJob;
-  return kind == "TrainJob" ? draftTrainJob : draftVolcanoJob;
-}
+struct ConvertedKind {
+  std::string_view kind;
+  std::string_view group;
+  Drafter draft;
+};
 
-// Removes the quotes from placeholders of numbers, so that the replaced value is a number and not a text.
-std::string withPlainPlaceholders(std::string yaml) {
-  static const re2::RE2 kNumber(
-      R"re((?m)^(\s*(?:- )?(?:replicas|minReplicas|maxReplicas|minAvailable|maxRestarts|ttlSecondsAfterFinished|activeDeadlineSeconds): )"(\$(?:\w+|\{[^"{}]+\}))"$)re");
-  re2::RE2::GlobalReplace(&yaml, kNumber, R"(\1\2)");
-  return yaml;
+constexpr std::array<ConvertedKind, 12> kConvertedKinds{{{"PyTorchJob", "kubeflow.org", draftPyTorchJob},
+                                                         {"MPIJob", "kubeflow.org", draftMpiJob},
+                                                         {"TFJob", "kubeflow.org", draftTfJob},
+                                                         {"XGBoostJob", "kubeflow.org", draftXgBoostJob},
+                                                         {"PaddleJob", "kubeflow.org", draftPaddleJob},
+                                                         {"JAXJob", "kubeflow.org", draftJaxJob},
+                                                         {"TrainJob", "trainer.kubeflow.org", draftTrainJob},
+                                                         {"JobSet", "jobset.x-k8s.io", draftJobSet},
+                                                         {"Job", "batch", draftIndexedJob},
+                                                         {"RayCluster", "ray.io", draftRayCluster},
+                                                         {"RayJob", "ray.io", draftRayJob},
+                                                         {"Job", "batch.volcano.sh", draftVolcanoJob}}};
+
+Drafter drafterOf(const ForeignJob& job) {
+  for (const ConvertedKind& each : kConvertedKinds) {
+    if (job.known && each.kind == job.kind && each.group == job.group) return each.draft;
+  }
+  return nullptr;
 }
 
 class FileConverter {
@@ -146,19 +161,21 @@ std::string namesThatAreNoText(const Json& whole) {
 base::Result<Converted> convertJob(const std::string& json, const Companions& companions) {
   const ForeignJob source = foreignJob(json);
   const SystemFacts* facts = factsOf(source.kind, source.group);
-  if (facts == nullptr) {
+  const Drafter draftJob = drafterOf(source);
+  if (facts == nullptr || draftJob == nullptr) {
     return base::fail(
         base::ErrorCode::kInvalid,
-        fmt::format("{} of {} cannot be converted: only Job of batch.volcano.sh, PyTorchJob of kubeflow.org "
-                    "and TrainJob of trainer.kubeflow.org",
-                    source.kind.empty() ? "an object without kind" : source.kind, source.group));
+        fmt::format(
+            "{} of {} cannot be converted; `trainyard convert --table` has the kinds, and `trainyard adopt` "
+            "has others placed as they are",
+            source.kind.empty() ? "an object without kind" : source.kind, source.group));
   }
   try {
     const Json whole = Json::parse(json, nullptr, false);
     if (std::string fault = namesThatAreNoText(whole); !fault.empty())
       return base::fail(base::ErrorCode::kInvalid, std::move(fault));
     JobDraft draft(whole, *facts, companions);
-    drafterOf(source.kind)(whole, draft);
+    draftJob(whole, draft);
     auto converted = draft.finish();
     if (!converted) return converted;
     for (Note& each : checkConverted(converted->json)) converted->notes.push_back(std::move(each));

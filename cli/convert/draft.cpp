@@ -102,6 +102,15 @@ void JobDraft::addSuspend(const Json& suspend, const char* path) {
   spec_["run"]["suspend"] = suspend;
 }
 
+std::string JobDraft::takeAnnotation(const char* key) {
+  std::string value = textOf(get(job_, "metadata", "annotations", key));
+  if (value.empty()) return value;
+  Json& meta = job_["metadata"];
+  meta["annotations"].erase(key);
+  if (meta["annotations"].empty()) meta.erase("annotations");
+  return value;
+}
+
 // A job and its pods have one priority, that of the spec.
 void JobDraft::settlePriority() {
   Json priority = get(spec_, "priorityClassName");

@@ -42,6 +42,8 @@ class JobDraft {
 
   // Adds labels or annotations to the job.
   void addMetadata(const char* part, const Json& more) { mergeInto(job_["metadata"][part], more); }
+  // Removes an annotation of the job, and returns its value; empty if there is none.
+  std::string takeAnnotation(const char* key);
   // Sets spec()[section][key]: in `run`, `gang` and so on.
   void set(const char* section, const char* key, Json value) { spec_[section][key] = std::move(value); }
   // Sets spec.queue, unless it is set already; an empty queue is ignored. `origin` names the field in notes.
@@ -74,8 +76,17 @@ class JobDraft {
 };
 
 // `source` is the whole object.
+void draftIndexedJob(const Json& source, JobDraft& draft);
+void draftJaxJob(const Json& source, JobDraft& draft);
+void draftJobSet(const Json& source, JobDraft& draft);
+void draftMpiJob(const Json& source, JobDraft& draft);
+void draftPaddleJob(const Json& source, JobDraft& draft);
 void draftPyTorchJob(const Json& source, JobDraft& draft);
+void draftRayCluster(const Json& source, JobDraft& draft);
+void draftRayJob(const Json& source, JobDraft& draft);
+void draftTfJob(const Json& source, JobDraft& draft);
 void draftTrainJob(const Json& source, JobDraft& draft);
 void draftVolcanoJob(const Json& source, JobDraft& draft);
+void draftXgBoostJob(const Json& source, JobDraft& draft);
 
 }  // namespace trainyard::cli

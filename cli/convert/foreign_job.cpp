@@ -27,7 +27,11 @@ ForeignJob read(const SortedJson& object) {
   const auto slash = api.find('/');
   ForeignJob job{.kind = textAt(object, "/kind"),
                  .group = slash == std::string::npos ? "" : api.substr(0, slash)};
-  job.known = factsOf(job.kind, job.group) != nullptr;
+  // Pods of a Job without indices need not start together.
+  const bool isAlone = job.group == "batch" && textAt(object, "/spec/completionMode") != "Indexed";
+  // A RayJob in the RayCluster of another object has no pods.
+  const bool isGuest = object.contains(SortedJson::json_pointer("/spec/clusterSelector"));
+  job.known = factsOf(job.kind, job.group) != nullptr && !isAlone && !isGuest;
   return job;
 }
 
@@ -35,12 +39,18 @@ bool hasEnded(const SortedJson& object) {
   for (const char* phase : {"Completed", "Failed", "Terminated"}) {
     if (textAt(object, "/status/state/phase") == phase) return true;
   }
+  for (const char* phase : {"Succeeded", "Failed"}) {
+    if (textAt(object, "/status/phase") == phase) return true;  // of a Pod
+  }
+  for (const char* state : {"Complete", "Failed"}) {
+    if (textAt(object, "/status/jobDeploymentStatus") == state) return true;  // of a RayJob
+  }
   const SortedJson::json_pointer conditions("/status/conditions");
   if (!object.contains(conditions) || !object[conditions].is_array()) return false;
   return std::any_of(object[conditions].begin(), object[conditions].end(), [](const SortedJson& each) {
     const std::string type = textAt(each, "/type");
-    return (type == "Succeeded" || type == "Failed" || type == "Complete") &&
-           textAt(each, "/status") == "True";
+    static const std::set<std::string, std::less<>> kEnds{"Succeeded", "Failed", "Complete", "Completed"};
+    return kEnds.contains(type) && textAt(each, "/status") == "True";
   });
 }
 
@@ -68,8 +78,8 @@ std::string heldByOthers(const std::string& json) {
     const std::string queue = textAt(object, fmt::format("{}/labels/{}", meta, kPointer).c_str());
     if (queue.empty()) continue;
     return fmt::format(
-        "label kueue.x-k8s.io/queue-name: {}: Kueue goes on queueing it; Trainyard queues TrainingJobs "
-        "only, so write it as one",
+        "label kueue.x-k8s.io/queue-name: {}: Kueue goes on queueing it; `trainyard adopt` has Trainyard "
+        "queue it",
         queue);
   }
   for (const char* spec : {"/spec", "/spec/template/spec", "/spec/jobTemplate/spec/template/spec"}) {
@@ -79,14 +89,14 @@ std::string heldByOthers(const std::string& json) {
   return "";
 }
 
-std::string whyLeftOut(const std::string& json) {
+std::string whyLeftOut(const std::string& json) { return foreignJob(json).known ? whyOver(json) : ""; }
+
+std::string whyOver(const std::string& json) {
   const SortedJson object = SortedJson::parse(json, nullptr, false);
-  const ForeignJob job = read(object);
-  if (!job.known) return "";
   const bool leaves = !textAt(object, "/metadata/deletionTimestamp").empty();
   if (!leaves && !hasEnded(object)) return "";
-  return plainText(fmt::format("{} {} {}: left out", job.kind, textAt(object, "/metadata/name"),
-                               leaves ? "is being deleted" : "has ended"),
+  return plainText(fmt::format("{} {} {}: left out", textAt(object, "/kind"),
+                               textAt(object, "/metadata/name"), leaves ? "is being deleted" : "has ended"),
                    false);
 }
 

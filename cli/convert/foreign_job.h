@@ -8,13 +8,13 @@ namespace trainyard::cli {
 struct ForeignJob {
   std::string kind;
   std::string group;   // empty: the core API group
-  bool known = false;  // Volcano's Job, a PyTorchJob or a TrainJob
+  bool known = false;  // `convert` makes a TrainingJob of it
 };
 [[nodiscard]] ForeignJob foreignJob(const std::string& json);
 
 // Returns true for objects beside jobs that stay unchanged. These are kinds of Kubernetes' own API groups
-// (without a dot, or ending with k8s.io), and kinds that are not jobs by their name. A TFJob, a JobSet or a
-// RayCluster is a job: it is left out, with a note.
+// (without a dot, or ending with k8s.io), and kinds that are not jobs by their name. A RayCluster or a
+// LeaderWorkerSet is a job: it is left out, with a note.
 [[nodiscard]] bool staysAsItIs(const std::string& json);
 
 // Returns how an unchanged object depends on a system that is being left: a queue of Kueue, or
@@ -24,5 +24,7 @@ struct ForeignJob {
 // Returns a line about a job that could be converted but has ended or is being deleted: its conversion
 // would restart it. Empty for all other objects.
 [[nodiscard]] std::string whyLeftOut(const std::string& json);
+// The same for an object of any kind.
+[[nodiscard]] std::string whyOver(const std::string& json);
 
 }  // namespace trainyard::cli

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cctype>
 #include <set>
 #include <utility>
 
@@ -7,8 +5,7 @@
 #include <re2/re2.h>
 
 #include "cli/convert/draft.h"
-#include "cli/convert/scratch.h"
-#include "model/names.h"
+#include "cli/convert/kubeflow_job.h"
 
 namespace trainyard::cli {
 namespace {
@@ -16,101 +13,44 @@ namespace {
 constexpr const char* kDefaultPort = "23456";
 constexpr const char* kPortName = "pytorchjob-port";
 constexpr const char* kRendezvousPort = "29400";
-constexpr const char* kOperator = "kubeflow.org/training-operator";
 
-bool sameIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-         });
-}
-
-bool hasGpus(const Json& pod) {
-  for (const Json& container : listOf(get(pod, "spec", "containers"))) {
-    for (const char* part : {"limits", "requests"}) {
-      if (!get(container, "resources", part, std::string(model::names::kGpuResource).c_str()).is_null())
-        return true;
-    }
-  }
-  return false;
-}
+constexpr KubeflowKind kKind{"pytorchReplicaSpecs", "OnFailure"};
 
 class PyTorchJob {
  public:
   PyTorchJob(const Json& source, JobDraft& draft)
       : spec_(get(source, "spec")),
-        run_(get(spec_, "runPolicy")),
         elastic_(get(spec_, "elasticPolicy")),
         draft_(draft),
-        notes_(draft.notes()) {}
+        notes_(draft.notes()),
+        job_(kKind, startingSpec(), draft) {}
 
   void draft() {
     draft_.spec()["framework"] = "PyTorch";
-    for (const char* name : {"Master", "Worker"}) addReplicas(name);
-    notes_.noteUnknown(spec_, "spec", "spec");
+    job_.addRoles({"Master", "Worker"});
     if (!elastic_.is_null()) addElastic();
-    noteRestarts();
+    job_.noteRestarts(memberOnly_);
     addProcesses();
     addRendezvous();
-    addRunPolicy();
+    job_.addRunPolicy(hasMaster() || !elastic_.is_null());
     addSuccess();
-    addMemberNames();
+    job_.addMemberNames("master|worker");
     addOverwritten();
     notes_.kept("RANK, MASTER_ADDR and PET_* are set by the operator (docs/frameworks.md)");
   }
 
  private:
-  // Kubeflow accepts the keys in any case.
-  void addReplicas(const char* name) {
-    Json one;
-    const Json specs = get(spec_, "pytorchReplicaSpecs");
-    for (const auto& [key, value] : specs.items()) {
-      if (sameIgnoringCase(key, name)) one = value;
-      if (sameIgnoringCase(name, "Worker") && !sameIgnoringCase(key, "Master") &&
-          !sameIgnoringCase(key, "Worker"))
-        notes_.lost(fmt::format("spec.pytorchReplicaSpecs.{}: not carried over", key));
-    }
-    if (one.is_null()) return;
-    Json replicas = get(one, "replicas");
-    // The workers are scaled to 0 at present.
-    if (!elastic_.is_null() && sameIgnoringCase(name, "Worker") && replicas == 0) {
+  // An elastic job whose workers are scaled to 0 at present begins with the minimum.
+  Json startingSpec() {
+    Json spec = spec_;
+    if (elastic_.is_null() || !get(spec, kKind.specs).is_object()) return spec;
+    for (auto& [key, part] : spec[kKind.specs].items()) {
+      if ((key.front() != 'W' && key.front() != 'w') || get(part, "replicas") != 0) continue;
       const Json minimum = get(elastic_, "minReplicas");
-      replicas = minimum.is_number_integer() && minimum > 0 ? minimum : Json(1);
+      part["replicas"] = minimum.is_number_integer() && minimum > 0 ? minimum : Json(1);
       notes_.changed("Worker.replicas is 0: the job begins with elasticPolicy.minReplicas");
     }
-    notes_.noteUnknown(one, "spec.pytorchReplicaSpecs.*", fmt::format("spec.pytorchReplicaSpecs.{}", name));
-    const RoleDraft* role = draft_.roles().add(name, replicas, get(one, "template"));
-    if (role != nullptr) addRestarts(get(one, "restartPolicy"), *role);
-  }
-
-  void addRestarts(const Json& policy, const RoleDraft& role) {
-    const std::string text = policy.is_null() ? "OnFailure" : textOf(policy);
-    if (text == "Never") {
-      draft_.failures().role(role.name, OnFailure::kEnd);
-      notes_.kept(
-          fmt::format("{}: restartPolicy Never: a failure ends the job (spec.failure); preemption and lost "
-                      "nodes are not failures",
-                      role.original));
-    } else if (text == "ExitCode") {
-      draft_.failures().role(role.name, OnFailure::kByExitCode);
-      notes_.kept(fmt::format("{}: restartPolicy ExitCode: spec.failure.rules restart codes from 128 on",
-                              role.original));
-    } else {
-      draft_.failures().role(role.name, OnFailure::kRestart);
-      restarts_.emplace_back(role.original, text);
-      noteScratch(role, draft_);  // a container that the kubelet restarts keeps the pod's volumes
-      if (text == "Always")
-        notes_.changed(
-            fmt::format("{}: restartPolicy Always: a member that ends with 0 has succeeded", role.original));
-    }
-  }
-
-  void noteRestarts() {
-    for (const auto& [role, policy] : restarts_)
-      notes_.kept(fmt::format(
-          "{}: restartPolicy {}: spec.failure counts every failure, whatever its class, and {} again; "
-          "without rules "
-          "hopeless failures end at once",
-          role, policy, memberOnly_ ? "the failed member alone starts" : "the whole gang starts"));
+    return spec;
   }
 
   // Surviving members continue, and torchrun meets at c10d, as in Kubeflow.
@@ -207,7 +147,7 @@ class PyTorchJob {
     for (RoleDraft& role : draft_.roles()) {
       if (!processes.empty())
         role.variables.emplace_back("PET_NPROC_PER_NODE", processes);
-      else if (!hasGpus(role.pod))
+      else if (!namesGpus(role.pod))
         role.variables.emplace_back("PET_NPROC_PER_NODE", "auto");
     }
     if (!processes.empty() && !hasMaster())
@@ -228,55 +168,9 @@ class PyTorchJob {
   }
 
   void addRendezvous() {
-    std::string port = kDefaultPort;
-    for (const RoleDraft& role : draft_.roles()) {
-      for (const Json& container : listOf(get(role.pod, "spec", "containers"))) {
-        for (const Json& each : listOf(get(container, "ports"))) {
-          if (textOf(get(each, "name")) == kPortName && !valueText(get(each, "containerPort")).empty())
-            port = valueText(get(each, "containerPort"));
-        }
-      }
-    }
+    const std::string port = job_.portOf(kPortName, kDefaultPort);
     setEverywhere("MASTER_PORT", port);
     setEverywhere("PET_MASTER_PORT", port);
-  }
-
-  void addRunPolicy() {
-    Json policy = get(run_, "cleanPodPolicy");
-    if (policy.is_null()) policy = "None";
-    draft_.set("run", "cleanPodPolicy", policy);
-    const RoleDraft* worker = draft_.roles().find("worker");
-    const bool outlives = draft_.roles().find("master") != nullptr || !elastic_.is_null();
-    if (policy == "None" && worker != nullptr && outlives && draft_.roles().members() > 1 &&
-        hasGpus(worker->pod))
-      notes_.changed(
-          "cleanPodPolicy None: workers that still run when the job has succeeded are deleted, as they hold "
-          "GPUs; "
-          "Kubeflow lets them end by themselves (spec.success.roles has all roles wait)");
-    for (const char* key : {"ttlSecondsAfterFinished", "activeDeadlineSeconds"}) {
-      if (Json value = get(run_, key); !value.is_null()) draft_.set("run", key, value);
-    }
-    draft_.addSuspend(get(run_, "suspend"), "runPolicy.suspend");
-    if (Json limit = get(run_, "backoffLimit"); !limit.is_null()) draft_.failures().limit(std::move(limit));
-    const std::string manager = textOf(get(run_, "managedBy"));
-    if (!manager.empty() && manager != kOperator)
-      notes_.lost(fmt::format("runPolicy.managedBy {}: not carried over; see spec.managedBy", manager));
-    addScheduling(get(run_, "schedulingPolicy"));
-  }
-
-  void addScheduling(const Json& scheduling) {
-    draft_.takeQueue(get(scheduling, "queue"), "runPolicy.schedulingPolicy.queue");
-    copy(scheduling, "priorityClass", draft_.spec(), "priorityClassName");
-    if (const Json minimum = get(scheduling, "minAvailable"); !minimum.is_null() && minimum != 0) {
-      if (!get(draft_.spec(), "elastic").is_null()) {
-        notes_.changed("runPolicy.schedulingPolicy.minAvailable: spec.elastic bounds the size of the job");
-      } else if (countOf(minimum) < draft_.roles().members() || !minimum.is_number_integer()) {
-        draft_.set("gang", "minAvailable", minimum);
-      }
-    }
-    if (!get(scheduling, "scheduleTimeoutSeconds").is_null())
-      notes_.kept(
-          "runPolicy.schedulingPolicy.scheduleTimeoutSeconds: left out: no part of a gang holds nodes");
   }
 
   // An elastic job without a master succeeds with the first of its workers.
@@ -286,16 +180,6 @@ class PyTorchJob {
     draft_.set("success", "operator", "Any");
     draft_.set("success", "roles", Json::array({"worker"}));
     notes_.kept("elasticPolicy: the job has succeeded when one worker has (spec.success)");
-  }
-
-  // Kubeflow creates a Service for the name of each pod.
-  void addMemberNames() {
-    const std::string own = draft_.name().empty() ? "" : re2::RE2::QuoteMeta(draft_.name()) + "|";
-    const std::string member =
-        fmt::format(R"(({}\$\w+|\$[{{(]\w+[^\s)}}]*[)}}])-(master|worker)-(\d+|\$))", own);
-    if (!draft_.mentions(member)) return;
-    draft_.set("gang", "memberServices", true);
-    notes_.kept("names such as JOB-master-0 are host names: a Service for each member (gang.memberServices)");
   }
 
   // Kubeflow appends its variables to the template's, and the last one of a name counts.
@@ -326,12 +210,11 @@ class PyTorchJob {
   }
 
   const Json spec_;
-  const Json run_;
   const Json elastic_;
   JobDraft& draft_;
   ConversionNotes& notes_;
+  KubeflowJob job_;
   bool memberOnly_ = false;
-  std::vector<std::pair<std::string, std::string>> restarts_;  // roles and their restartPolicy
 };
 
 }  // namespace

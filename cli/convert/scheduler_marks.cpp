@@ -1,6 +1,8 @@
 #include "cli/convert/scheduler_marks.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,12 +10,6 @@
 
 namespace trainyard::cli {
 namespace {
-
-bool isMark(const std::string& key) {
-  static const re2::RE2 kDomain(
-      R"(^((.*\.)?volcano\.sh|scheduling\.k8s\.io|scheduling\.(sigs\.k8s|x-k8s)\.io|pod-group\.scheduling\.sigs\.k8s\.io)/)");
-  return re2::RE2::PartialMatch(key, kDomain);
-}
 
 // Returns true for keys that the system itself adds to pods; another function handles them.
 bool isOwnFact(const std::string& key, const JobDraft& draft) {
@@ -36,17 +32,30 @@ void takePreemptable(const std::string& value, const std::string& origin, JobDra
 
 }  // namespace
 
+bool isSchedulerMark(const std::string& key) {
+  static const re2::RE2 kDomain(
+      R"(^((.*\.)?volcano\.sh|scheduling\.k8s\.io|scheduling\.(sigs\.k8s|x-k8s)\.io|pod-group\.scheduling\.sigs\.k8s\.io|kai\.scheduler|runai|yunikorn\.apache\.org)/)");
+  return re2::RE2::PartialMatch(key, kDomain);
+}
+
+bool isQueueMark(const std::string& key) {
+  static const std::set<std::string, std::less<>> kQueues{"scheduling.volcano.sh/queue-name",
+                                                          "volcano.sh/queue-name", "kai.scheduler/queue",
+                                                          "runai/queue", "yunikorn.apache.org/queue"};
+  return kQueues.contains(key);
+}
+
 void takeSchedulerMarks(Json& metadata, const std::string& origin, JobDraft& draft) {
   for (const char* part : {"labels", "annotations"}) {
     if (!get(metadata, part).is_object()) continue;
     std::vector<std::pair<std::string, Json>> marks;
     for (const auto& [key, value] : metadata[part].items()) {
-      if (isMark(key) && !isOwnFact(key, draft)) marks.emplace_back(key, value);
+      if (isSchedulerMark(key) && !isOwnFact(key, draft)) marks.emplace_back(key, value);
     }
     for (const auto& [key, value] : marks) {
       metadata[part].erase(key);
       const std::string what = fmt::format("{}: {} {}", origin, part, key);
-      if (key == "scheduling.volcano.sh/queue-name") {
+      if (isQueueMark(key)) {
         draft.takeQueue(value, what);
       } else if (key == "volcano.sh/preemptable") {
         takePreemptable(valueText(value), what, draft);
@@ -65,7 +74,7 @@ void takeVolcanoResources(const RoleDraft& role, JobDraft& draft) {
     for (const char* part : {"limits", "requests"}) {
       const Json resources = get(container, "resources", part);
       for (const auto& [name, value] : resources.items()) {
-        if (isMark(name))
+        if (isSchedulerMark(name))
           draft.notes().cannotWork(
               fmt::format("role {}: resource {}: Volcano's scheduler alone gives it to pods: request "
                           "what a device plugin offers",

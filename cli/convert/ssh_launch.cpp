@@ -1,6 +1,7 @@
 #include "cli/convert/ssh_launch.h"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -12,6 +13,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr const char* kHostFile = "/etc/mpi/hostfile";
+constexpr const char* kDiscoverHosts = "/etc/mpi/discover_hosts.sh";
 
 struct OwnSetting {
   const char* pattern;  // in a program
@@ -58,25 +60,33 @@ bool launchesOverSsh(std::string_view framework) {
 }
 
 void moveHostFile(JobDraft& draft, const std::string& implementation) {
-  const bool hydra = implementation == "Intel" || implementation == "MPICH";
-  const std::string now = fmt::format("{}/{}", model::files::kFolder,
-                                      hydra ? model::files::kHydraHosts : model::files::kHostfile);
-  bool found = false;
-  for (RoleDraft& role : draft.roles()) {
-    forEachText(role.pod, [&](std::string& text) {
-      for (auto at = text.find(kHostFile); at != std::string::npos;
-           at = text.find(kHostFile, at + now.size())) {
-        text.replace(at, std::string_view(kHostFile).size(), now);
-        found = true;
-      }
-    });
+  const bool hydra = implementation == "Intel" || implementation == "IntelMPI" || implementation == "MPICH";
+  const std::string hosts = fmt::format("{}/{}", model::files::kFolder,
+                                        hydra ? model::files::kHydraHosts : model::files::kHostfile);
+  const std::string script = fmt::format("{}/{}", model::files::kFolder, model::files::kDiscoverHosts);
+  for (const auto& [was, is] : {std::pair{std::string_view(kHostFile), hosts}, {kDiscoverHosts, script}}) {
+    bool found = false;
+    for (RoleDraft& role : draft.roles())
+      forEachText(role.pod, [&, &path = was, &now = is](std::string& text) {
+        for (auto at = text.find(path); at != std::string::npos; at = text.find(path, at + now.size())) {
+          text.replace(at, path.size(), now);
+          found = true;
+        }
+      });
+    if (found)
+      draft.notes().kept(fmt::format("{} is {}: texts of the templates that name it are rewritten", was, is));
   }
-  if (found)
-    draft.notes().kept(
-        fmt::format("{} is {}: texts of the templates that name it are rewritten", kHostFile, now));
   if (draft.mentions(R"(/etc/mpi\b)"))
     draft.notes().cannotWork(
-        fmt::format("a program reads /etc/mpi, which is not there: write {} in its place", now));
+        fmt::format("a program reads /etc/mpi, which is not there: write {} in its place", hosts));
+}
+
+void dropServerCommand(Json& container, const std::string& what, JobDraft& draft) {
+  const std::string program = get(container, "command").dump() + get(container, "args").dump();
+  const bool any = !get(container, "command").is_null() || !get(container, "args").is_null();
+  if (any && program.find("sshd") == std::string::npos)
+    draft.notes().changed(fmt::format("{} is left out: the operator starts sshd there", what));
+  for (const char* key : {"command", "args"}) container.erase(key);
 }
 
 void noteOwnSsh(JobDraft& draft) {

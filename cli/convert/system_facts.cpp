@@ -5,92 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "cli/convert/pod_paths.h"
+
 namespace trainyard::cli {
 namespace {
 
 using enum Severity;
-
-constexpr std::string_view kIndexPath = "metadata.labels['trainyard.dev/index']";
-constexpr std::string_view kRolePath = "metadata.labels['trainyard.dev/role']";
-constexpr std::string_view kJobPath = "metadata.labels['trainyard.dev/job-name']";
-constexpr std::string_view kJobUidPath = "metadata.labels['trainyard.dev/job-uid']";
-constexpr std::string_view kNamespacePath = "metadata.namespace";
-
-// --- Kubeflow's PyTorchJob
-
-constexpr std::array kPyTorchFields{
-    Fact{"spec.pytorchReplicaSpecs.*.replicas", kKept,
-         "`roles[].replicas` of roles `master` and `worker`; a placeholder (`$NODES`) stays and is named"},
-    Fact{"spec.pytorchReplicaSpecs.*.template", kKept, "`roles[].template`"},
-    Fact{"spec.pytorchReplicaSpecs.*.restartPolicy", kKept,
-         "`failure.rules` and `failure.maxRestarts`: OnFailure and Always count every failure, Never ends "
-         "the job, ExitCode restarts on codes from 128. Always is *changed*: exit code 0 is success"},
-    Fact{"spec.nprocPerNode", kKept, "variables `PET_NPROC_PER_NODE` and, with a Master, `WORLD_SIZE`"},
-    Fact{
-        "spec.elasticPolicy.minReplicas", kKept,
-        "`elastic.minReplicas` with `metrics`; otherwise the size is fixed, and `PET_NNODES` has the bounds"},
-    Fact{"spec.elasticPolicy.maxReplicas", kKept, "as `minReplicas`"},
-    Fact{"spec.elasticPolicy.maxRestarts", kKept, "variable `PET_MAX_RESTARTS`"},
-    Fact{"spec.elasticPolicy.metrics", kChanged,
-         "`elastic`: free capacity decides. A command that fixes the number of nodes keeps the size"},
-    Fact{"spec.elasticPolicy.nProcPerNode", kKept, "variable `PET_NPROC_PER_NODE`"},
-    Fact{"spec.elasticPolicy.rdzvBackend", kKept, "c10d; another one as `PET_RDZV_BACKEND`"},
-    Fact{"spec.elasticPolicy.rdzvHost", kKept, "variable `PET_RDZV_ENDPOINT`"},
-    Fact{"spec.elasticPolicy.rdzvPort", kKept, "variable `PET_RDZV_ENDPOINT`"},
-    Fact{"spec.elasticPolicy.rdzvId", kKept, "variable `PET_RDZV_ID`"},
-    Fact{"spec.elasticPolicy.rdzvConf", kKept, "variable `PET_RDZV_CONF`"},
-    Fact{"spec.elasticPolicy.standalone", kLost, "write `--standalone` into the command"},
-    Fact{"spec.runPolicy.cleanPodPolicy", kKept,
-         "`run.cleanPodPolicy`, by default `None` as in Kubeflow. *Changed* if pods that hold GPUs would run "
-         "on"},
-    Fact{"spec.runPolicy.ttlSecondsAfterFinished", kKept, "`run.ttlSecondsAfterFinished`"},
-    Fact{"spec.runPolicy.activeDeadlineSeconds", kKept, "`run.activeDeadlineSeconds`"},
-    Fact{"spec.runPolicy.backoffLimit", kKept, "`failure.maxRestarts`; 1000 without it"},
-    Fact{"spec.runPolicy.suspend", kKept, "`run.suspend`; *changed* with Kueue's label: left out"},
-    Fact{"spec.runPolicy.managedBy", kKept, "nothing for Kubeflow's operator; otherwise *lost*"},
-    Fact{"spec.runPolicy.schedulingPolicy.queue", kKept, "`queue`; *lost* if Kueue's label names another"},
-    Fact{"spec.runPolicy.schedulingPolicy.priorityClass", kKept, "`priorityClassName`"},
-    Fact{"spec.runPolicy.schedulingPolicy.minAvailable", kKept,
-         "`gang.minAvailable` if below the number of pods"},
-    Fact{"spec.runPolicy.schedulingPolicy.minResources", kKept, "nothing: a gang starts when its pods fit"},
-    Fact{"spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds", kKept,
-         "nothing: no part of a gang holds nodes"},
-};
-
-constexpr std::array kPyTorchBehaviours{
-    Fact{"`JOB-master-0` and `JOB-worker-N` as host names", kKept,
-         "`gang.memberServices`, if the command, a variable or a ConfigMap of the file names one"},
-    Fact{"`MASTER_PORT` 23456, or the container port `pytorchjob-port`", kKept,
-         "variables `MASTER_PORT`, `PET_MASTER_PORT`"},
-    Fact{"`RANK`, `WORLD_SIZE`, `MASTER_ADDR`, `PET_*`", kKept,
-         "set by the operator ([frameworks.md](frameworks.md))"},
-    Fact{"nprocPerNode `auto`: processes by GPUs, otherwise by CPUs", kKept,
-         "`PET_NPROC_PER_NODE: auto` in templates without `nvidia.com/gpu`"},
-    Fact{"labels `training.kubeflow.org/*` of pods", kKept,
-         "job-name, replica-type, operator-name and job-role in the templates; a `fieldRef` of replica-index "
-         "reads `trainyard.dev/index`"},
-    Fact{"success: the master's end, or that of all workers; with `elasticPolicy` that of one", kKept,
-         "the default, or `success.operator: Any`"},
-    Fact{"keys of `pytorchReplicaSpecs` in any case", kKept, "read as `Master` and `Worker`"},
-    Fact{"a template's variable that Kubeflow overrides, such as `WORLD_SIZE`", kKept,
-         "left out: Kubeflow's counts"},
-    Fact{"a failed container restarts in its pod", kKept,
-         "the gang restarts; *changed* if it writes to an emptyDir"},
-};
-
-constexpr std::array kPyTorchLabels{
-    LabelFact{"training.kubeflow.org/job-name", "{job}", kJobPath},
-    LabelFact{"training.kubeflow.org/operator-name", "pytorchjob-controller", ""},
-    LabelFact{"training.kubeflow.org/replica-type", "{role}", kRolePath},
-    LabelFact{"training.kubeflow.org/job-role", "master", "", true, "master"},
-    LabelFact{"training.kubeflow.org/replica-index", "", kIndexPath},
-    LabelFact{"job-name", "", kJobPath},
-    LabelFact{"pytorch-job-name", "", kJobPath},
-    LabelFact{"replica-type", "", kRolePath},
-    LabelFact{"pytorch-replica-type", "", kRolePath},
-    LabelFact{"replica-index", "", kIndexPath},
-    LabelFact{"pytorch-replica-index", "", kIndexPath},
-};
 
 // --- Kubeflow's TrainJob
 
@@ -189,14 +109,14 @@ constexpr std::array kTrainBehaviours{
 };
 
 constexpr std::array kTrainLabels{
-    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath},
-    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", kRolePath, true, "", true},
-    LabelFact{"jobset.sigs.k8s.io/jobset-uid", "", kJobUidPath},
-    LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath},
-    LabelFact{"batch.kubernetes.io/job-name", "", kJobPath},
-    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", kJobPath, false},
-    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", kRolePath, false},
-    LabelFact{"batch.kubernetes.io/job-completion-index", "", kIndexPath, false},
+    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", pod_paths::kJob},
+    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", pod_paths::kRole, true, "", true},
+    LabelFact{"jobset.sigs.k8s.io/jobset-uid", "", pod_paths::kJobUid},
+    LabelFact{"batch.kubernetes.io/job-completion-index", "", pod_paths::kIndex},
+    LabelFact{"batch.kubernetes.io/job-name", "", pod_paths::kJob},
+    LabelFact{"jobset.sigs.k8s.io/jobset-name", "", pod_paths::kJob, false},
+    LabelFact{"jobset.sigs.k8s.io/replicatedjob-name", "{task}", pod_paths::kRole, false},
+    LabelFact{"batch.kubernetes.io/job-completion-index", "", pod_paths::kIndex, false},
 };
 
 constexpr std::array kTrainVariables{VariableFact{"JOB_COMPLETION_INDEX", "$(TRAINYARD_INDEX)"}};
@@ -271,21 +191,19 @@ constexpr std::array kVolcanoBehaviours{
 };
 
 constexpr std::array kVolcanoLabels{
-    LabelFact{"volcano.sh/job-name", "{job}", kJobPath},
-    LabelFact{"volcano.sh/task-spec", "{task}", kRolePath},
-    LabelFact{"volcano.sh/task-index", "", kIndexPath},
-    LabelFact{"volcano.sh/job-namespace", "", kNamespacePath},
-    LabelFact{"volcano.sh/job-name", "", kJobPath, false},
-    LabelFact{"volcano.sh/task-spec", "{task}", kRolePath, false},
-    LabelFact{"volcano.sh/task-index", "", kIndexPath, false},
-    LabelFact{"scheduling.k8s.io/group-name", "", kJobUidPath, false},
-    LabelFact{"scheduling.volcano.sh/group-name", "", kJobUidPath, false},
+    LabelFact{"volcano.sh/job-name", "{job}", pod_paths::kJob},
+    LabelFact{"volcano.sh/task-spec", "{task}", pod_paths::kRole},
+    LabelFact{"volcano.sh/task-index", "", pod_paths::kIndex},
+    LabelFact{"volcano.sh/job-namespace", "", pod_paths::kNamespace},
+    LabelFact{"volcano.sh/job-name", "", pod_paths::kJob, false},
+    LabelFact{"volcano.sh/task-spec", "{task}", pod_paths::kRole, false},
+    LabelFact{"volcano.sh/task-index", "", pod_paths::kIndex, false},
+    LabelFact{"scheduling.k8s.io/group-name", "", pod_paths::kJobUid, false},
+    LabelFact{"scheduling.volcano.sh/group-name", "", pod_paths::kJobUid, false},
 };
 
 constexpr std::array<VariableFact, 0> kNoVariables{};
 
-constexpr SystemFacts kPyTorch{"PyTorchJob",       "kubeflow.org", "Kubeflow",  kPyTorchFields,
-                               kPyTorchBehaviours, kPyTorchLabels, kNoVariables};
 constexpr SystemFacts kTrain{"TrainJob",       "trainer.kubeflow.org", "Kubeflow",     kTrainFields,
                              kTrainBehaviours, kTrainLabels,           kTrainVariables};
 constexpr SystemFacts kVolcano{
@@ -298,21 +216,38 @@ void addRows(std::span<const Fact> facts, bool fields, std::string& out) {
   }
 }
 
+void addTable(std::string_view title, std::span<const Fact> fields, std::span<const Fact> behaviours,
+              std::string& out) {
+  out += fmt::format("| {} | outcome | in the TrainingJob |\n|---|---|---|\n", title);
+  addRows(fields, true, out);
+  addRows(behaviours, false, out);
+  out += '\n';
+}
+
 }  // namespace
 
 bool SystemFacts::knows(std::string_view path) const {
-  return std::any_of(fields.begin(), fields.end(), [&](const Fact& each) {
+  const auto isAt = [&](const Fact& each) {
     if (!each.what.starts_with(path)) return false;
     const std::string_view rest = each.what.substr(path.size());
     return rest.empty() || rest.front() == '.' || rest.front() == '[';
-  });
+  };
+  return std::any_of(fields.begin(), fields.end(), isAt) ||
+         (family != nullptr && std::any_of(family->fields.begin(), family->fields.end(), isAt));
 }
 
 bool SystemFacts::hasRow(std::string_view path) const {
-  return std::any_of(fields.begin(), fields.end(), [&](const Fact& each) { return each.what == path; });
+  const auto is = [&](const Fact& each) { return each.what == path; };
+  return std::any_of(fields.begin(), fields.end(), is) ||
+         (family != nullptr && std::any_of(family->fields.begin(), family->fields.end(), is));
 }
 
-std::vector<const SystemFacts*> allFacts() { return {&kPyTorch, &kVolcano, &kTrain}; }
+std::vector<const SystemFacts*> allFacts() {
+  std::vector<const SystemFacts*> all = kubeflowFacts();
+  for (const auto& more : {batchFacts(), rayFacts()}) all.insert(all.end(), more.begin(), more.end());
+  for (const SystemFacts* each : {&kVolcano, &kTrain}) all.push_back(each);
+  return all;
+}
 
 const SystemFacts* factsOf(std::string_view kind, std::string_view group) {
   for (const SystemFacts* each : allFacts()) {
@@ -323,12 +258,12 @@ const SystemFacts* factsOf(std::string_view kind, std::string_view group) {
 
 std::string conversionTables() {
   std::string out;
+  const FamilyFacts* last = nullptr;
   for (const SystemFacts* each : allFacts()) {
-    out += fmt::format("| {} of `{}` | outcome | in the TrainingJob |\n|---|---|---|\n", each->kind,
-                       each->group);
-    addRows(each->fields, true, out);
-    addRows(each->behaviours, false, out);
-    out += '\n';
+    if (each->family != nullptr && each->family != last)
+      addTable(each->family->title, each->family->fields, each->family->behaviours, out);
+    last = each->family;
+    addTable(fmt::format("{} of `{}`", each->kind, each->group), each->fields, each->behaviours, out);
   }
   return out;
 }

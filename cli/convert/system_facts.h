@@ -35,6 +35,13 @@ struct VariableFact {
   std::string_view value;  // in terms of Trainyard's variables
 };
 
+// What several kinds of a system have in common.
+struct FamilyFacts {
+  std::string_view title;  // of its table
+  std::span<const Fact> fields;
+  std::span<const Fact> behaviours;
+};
+
 // The facts that a converter needs about a system, beside its own code for the spec.
 struct SystemFacts {
   std::string_view kind;
@@ -44,8 +51,10 @@ struct SystemFacts {
   std::span<const Fact> behaviours;
   std::span<const LabelFact> labels;
   std::span<const VariableFact> variables;
+  const FamilyFacts* family = nullptr;
 
-  // Returns true if the table has the field. "tasks[]" and "pytorchReplicaSpecs.*" stand for each of several.
+  // Returns true if the table, or that of its family, has the field. "tasks[]" and "pytorchReplicaSpecs.*"
+  // stand for each of several.
   [[nodiscard]] bool knows(std::string_view path) const;
   // Returns true if the table has a row for the field itself, not only for fields in it.
   [[nodiscard]] bool hasRow(std::string_view path) const;
@@ -55,6 +64,10 @@ struct SystemFacts {
 [[nodiscard]] const SystemFacts* factsOf(std::string_view kind, std::string_view group);
 
 [[nodiscard]] std::vector<const SystemFacts*> allFacts();
+// Those of them that are in kubeflow_facts.cpp, batch_facts.cpp and ray_facts.cpp.
+[[nodiscard]] std::vector<const SystemFacts*> kubeflowFacts();
+[[nodiscard]] std::vector<const SystemFacts*> batchFacts();
+[[nodiscard]] std::vector<const SystemFacts*> rayFacts();
 
 // Returns the tables of docs/migration.md.
 [[nodiscard]] std::string conversionTables();

@@ -1,7 +1,6 @@
 #include "cli/convert/template.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,29 +8,13 @@
 
 #include "cli/convert/pod_fields.h"
 #include "cli/convert/scheduler_marks.h"
-#include "model/topology.h"
+#include "cli/convert/topology_keys.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr std::string_view kKueuePrefix = "kueue.x-k8s.io/";
 constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-
-struct Level {
-  std::string name;
-  bool usual = false;  // a level of the default topology, which administrators may replace
-};
-
-std::optional<Level> levelOf(const std::string& topologyKey) {
-  for (const std::string& preset : model::topologyPresetNames()) {
-    const auto levels = model::topologyPreset(preset);
-    for (const model::TopologyLevel& level : *levels) {
-      if (level.labelKey == topologyKey) return Level{level.name, preset == "default"};
-    }
-  }
-  if (topologyKey == "failure-domain.beta.kubernetes.io/zone") return Level{"zone", true};
-  return std::nullopt;
-}
 
 // Domains of other systems: no pod here has their labels and annotations by itself.
 bool ofOtherSystem(const std::string& key) {
@@ -81,6 +64,8 @@ void TemplateCleaner::clean(RoleDraft& role) {
   if (get(role.pod, "metadata").is_object())
     takeSchedulerMarks(role.pod["metadata"], fmt::format("role {}", role.name), draft_);
   addLabels(role);
+  // A label that mapFieldRefs() adds must not move the spec that it walks through.
+  if (get(role.pod, "metadata", "labels").is_null()) role.pod["metadata"]["labels"] = Json::object();
   mapFieldRefs(role, role.pod["spec"]);
   takeVolcanoResources(role, draft_);
   if (!get(role.pod, "metadata").is_object()) {
@@ -151,7 +136,8 @@ void TemplateCleaner::dropUnknown(RoleDraft& role, Json& object, const std::stri
 void TemplateCleaner::dropRefused(RoleDraft& role) {
   Json& spec = role.pod["spec"];
   for (const char* key : {"restartPolicy", "schedulerName"}) spec.erase(key);
-  for (const char* key : {"nodeName", "hostname", "subdomain", "preemptionPolicy", "schedulingGates"}) {
+  for (const char* key : {"nodeName", "hostname", "subdomain", "preemptionPolicy", "schedulingGates",
+                          "schedulingGroup", "workloadRef"}) {
     if (spec.erase(key) > 0)
       notes_.lost(fmt::format("role {}: template.spec.{}: not carried over; it is the operator's to set",
                               role.name, key));
@@ -271,7 +257,7 @@ bool TemplateCleaner::selectsAll(const Json& selector) const {
 }
 
 void TemplateCleaner::require(const std::string& topologyKey, const std::string& origin) {
-  const auto level = levelOf(topologyKey);
+  const auto level = levelOfKey(topologyKey);
   if (!level)
     return notes_.lost(
         fmt::format("{}: name the level of {} in spec.locality.required", origin, topologyKey));

@@ -182,14 +182,8 @@ class TrainJob {
   // The operator starts an ssh server of its own.
   void dropSshServer(Json& pod) {
     if (listOf(get(pod, "spec", "containers")).empty()) return;
-    Json& node = trainerOf(pod);
-    const std::string program = get(node, "command").dump() + get(node, "args").dump();
-    const bool any = !get(node, "command").is_null() || !get(node, "args").is_null();
-    if (any && program.find("sshd") == std::string::npos)
-      notes_.changed(
-          fmt::format("runtime \"{}\": the command of its nodes is left out: the operator starts sshd there",
-                      runtime_.name));
-    for (const char* key : {"command", "args"}) node.erase(key);
+    dropServerCommand(trainerOf(pod), fmt::format("runtime \"{}\": the command of its nodes", runtime_.name),
+                      draft_);
   }
 
   void addVariables() {
