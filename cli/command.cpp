@@ -13,6 +13,7 @@
 #include "cli/plain_text.h"
 #include "cli/table.h"
 #include "kube/paths.h"
+#include "model/gang_name.h"
 
 namespace trainyard::cli {
 namespace {
@@ -117,8 +118,12 @@ base::Error explainRefusal(const base::Error& error, const std::string& what, co
 }
 
 base::Result<std::string> readJobBody(ClusterClient& client, const model::ObjectKey& key) {
-  auto body = client.read(kube::kTrainingJobs.object(key.ns, key.name), {});
-  if (!body) return base::fail(explainRefusal(body.error(), fmt::format("TrainingJob {}", key), client));
+  const bool isGang = model::isGangName(key.name);
+  auto body = client.read((isGang ? kube::kGangs : kube::kTrainingJobs).object(key.ns, key.name), {});
+  if (!body) {
+    const std::string what = fmt::format("{} {}", isGang ? "Gang" : "TrainingJob", key);
+    return base::fail(explainRefusal(body.error(), what, client));
+  }
   return body;
 }
 

@@ -29,6 +29,8 @@ void addSupportBundleCommand(CLI::App& app, const std::string& program, const Ru
 [[nodiscard]] std::vector<CompletedCommand> commandsOf(const CLI::App& app);
 // Prints a script for bash, zsh or fish. Must be added last: it lists the commands that were added before.
 void addCompletionCommand(CLI::App& app, const std::string& program, const Runner& run);
+// Has Trainyard place the pods of objects that keep their kind. Exit code 1 if there is none.
+void addAdoptCommand(CLI::App& app, const std::string& program, const Runner& run);
 // Converts another system's job to a TrainingJob. Exit code 1 if a job cannot be converted.
 void addConvertCommand(CLI::App& app, const std::string& program, const Runner& run);
 

@@ -1,6 +1,7 @@
 #include "cli/job_commands.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,27 +45,37 @@ base::Result<JobAnswer> readJob(ClusterClient& client, const JobFlags& flags) {
   if (!key) return base::fail(key.error());
   const auto body = readJobBody(client, *key);
   if (!body) return base::fail(body.error());
-  auto job = codec::decodeJob(*body);
+  auto job = codec::decodeJobOrGang(*body);
   if (!job) return base::fail(job.error());
   Where where(readNodes(client, nodesOf(*job)));
   if (!where.nodes.empty()) where.topology = topologyOf(client);
   return JobAnswer{std::move(*job), std::move(where)};
 }
 
-base::Result<std::vector<model::Job>> readJobs(ClusterClient& client, const JobFlags& flags) {
-  const std::string path = flags.allNamespaces
-                               ? kube::kTrainingJobs.collection()
-                               : kube::kTrainingJobs.collection(flags.ns.empty() ? client.ns() : flags.ns);
+base::Result<std::vector<model::Job>> readOneKind(ClusterClient& client, const JobFlags& flags,
+                                                  const kube::ResourceType& type, std::string_view kind) {
+  const std::string path =
+      flags.allNamespaces ? type.collection() : type.collection(flags.ns.empty() ? client.ns() : flags.ns);
   kube::Query query;
   if (!flags.selector.empty()) query.emplace_back("labelSelector", flags.selector);
   auto body = client.read(path, query);
-  if (!body) return base::fail(explainRefusal(body.error(), "TrainingJobs", client));
+  if (!body) return base::fail(explainRefusal(body.error(), fmt::format("{}s", kind), client));
   auto list = codec::decodeList(std::move(*body));
   if (!list) return base::fail(list.error());
-  auto decoded = decodeItems(*list, "TrainingJob", [](const auto& item) { return codec::decodeJob(item); });
+  auto decoded = decodeItems(*list, kind, [](const auto& item) { return codec::decodeJobOrGang(item); });
   warnOf(decoded.skipped);
-  std::vector<model::Job> jobs = std::move(decoded.items);
-  std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  return std::move(decoded.items);
+}
+
+base::Result<std::vector<model::Job>> readJobs(ClusterClient& client, const JobFlags& flags) {
+  auto jobs = readOneKind(client, flags, kube::kTrainingJobs, "TrainingJob");
+  if (!jobs) return jobs;
+  auto gangs = readOneKind(client, flags, kube::kGangs, "Gang");
+  // A role may grant TrainingJobs alone.
+  if (!gangs && gangs.error().code == base::ErrorCode::kForbidden) return jobs;
+  if (!gangs) return gangs;
+  std::move(gangs->begin(), gangs->end(), std::back_inserter(*jobs));
+  std::sort(jobs->begin(), jobs->end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return jobs;
 }
 

@@ -54,7 +54,7 @@ base::Result<bool> LogFollower::look() {
     if (body.error().code == base::ErrorCode::kNotFound) return true;
     return base::fail(body.error());
   }
-  const auto job = codec::decodeJob(*body);
+  const auto job = codec::decodeJobOrGang(*body);
   if (!job) return base::fail(job.error());
   const auto sources = logSourcesOf(*job, options_.choice);
   if (!sources) return base::fail(sources.error());

@@ -74,7 +74,7 @@ int logs(const LogsFlags& flags, const std::string& program) {
   if (flags.follow || flags.choice.role.empty()) {
     const auto body = readJobBody(**client, *key);
     if (!body) return printResult(program, base::fail(body.error()));
-    const auto job = codec::decodeJob(*body);
+    const auto job = codec::decodeJobOrGang(*body);
     if (!job) return printResult(program, base::fail(job.error()));
     auto chosen = logSourcesOf(*job, flags.choice);
     if (!chosen) return printResult(program, base::fail(chosen.error()));

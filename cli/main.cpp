@@ -72,7 +72,7 @@ bool isKubectlCompletion(const char* program) {
 
 // Commands for daily use come first.
 void groupCommands(CLI::App& app) {
-  for (const char* name : {"convert", "plan", "simulate", "support-bundle", "completion", "version"})
+  for (const char* name : {"adopt", "convert", "plan", "simulate", "support-bundle", "completion", "version"})
     app.get_subcommand(name)->group("More commands");
   for (const char* name : {"classify", "replay", "sandbox", "tensorlights"})
     app.get_subcommand(name)->group("For research and development");
@@ -148,6 +148,7 @@ int main(int argc, char** argv) {
   trainyard::cli::addSuspendCommands(app, program, run);
   trainyard::cli::addTopCommand(app, program, run);
   trainyard::cli::addNodesCommand(app, program, run);
+  trainyard::cli::addAdoptCommand(app, program, run);
   trainyard::cli::addConvertCommand(app, program, run);
   trainyard::cli::addSupportBundleCommand(app, program, run);
 

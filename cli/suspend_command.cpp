@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "kube/paths.h"
+#include "model/gang_name.h"
 
 namespace trainyard::cli {
 namespace {
@@ -17,9 +18,14 @@ struct SuspendFlags {
 };
 
 base::Result<std::string> writeOne(ClusterClient& client, const model::ObjectKey& key, bool suspend) {
-  const auto done = client.patch(kube::kTrainingJobs.object(key.ns, key.name),
-                                 fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", suspend));
-  if (!done) return base::fail(explainRefusal(done.error(), fmt::format("TrainingJob {}", key), client));
+  const bool isGang = model::isGangName(key.name);
+  const auto done = client.patch((isGang ? kube::kGangs : kube::kTrainingJobs).object(key.ns, key.name),
+                                 isGang ? fmt::format(R"({{"spec":{{"hold":{}}}}})", suspend)
+                                        : fmt::format(R"({{"spec":{{"run":{{"suspend":{}}}}}}})", suspend));
+  if (!done) {
+    const std::string what = fmt::format("{} {}", isGang ? "Gang" : "TrainingJob", key);
+    return base::fail(explainRefusal(done.error(), what, client));
+  }
   return fmt::format("{} {}\n", key,
                      suspend ? "is being suspended: its pods are deleted, the job stays" : "waits again");
 }

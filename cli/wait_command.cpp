@@ -39,7 +39,7 @@ int wait(const WaitFlags& flags, const std::string& program) {
     // A transient error must not end a wait of hours; a permanent one does.
     if (!body && !mayPass(body.error().code)) return fail(body.error());
     if (body) {
-      const auto job = codec::decodeJob(*body);
+      const auto job = codec::decodeJobOrGang(*body);
       if (!job) return fail(job.error());
       if (reached(*job, flags.until)) {
         fmt::print("{} is {}\n", *key, flags.until);

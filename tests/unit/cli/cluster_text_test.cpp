@@ -28,6 +28,7 @@ std::shared_ptr<const model::Pod> pod(const char* where, const char* owner, std:
   model::Pod made;
   made.node = model::NodeName(where);
   made.controllerUid = model::Uid(owner);
+  made.controllerKind = "TrainingJob";
   made.phase = model::PodPhase::kRunning;
   made.shape.requests.setExtended("nvidia.com/gpu", gpus);
   return std::make_shared<const model::Pod>(made);
