@@ -93,7 +93,7 @@ drawn-clusters: deps ## the promises of docs/preemption.md, in drawn clusters wi
 	cmake --build --preset bench --target scenario_runner
 	tests/property/drawn_tenants.py --runner build/bench/tests/scenario/scenario_runner $(ARGS)
 
-long-run: deps ## 50,000 lives and 10,000 drawn clusters, in parts that can be interrupted (two hours)
+long-run: deps ## 70,000 lives and 10,000 drawn clusters, in parts that can be interrupted (two hours)
 	cmake --preset bench
 	cmake --build --preset bench --target scenario_runner simulate-seeds
 	tools/long-run $(ARGS)

@@ -8,6 +8,7 @@
 #include "core/gang/outcome.h"
 #include "core/ledger/members.h"
 #include "model/job.h"
+#include "model/member_of.h"
 #include "model/names.h"
 #include "sim/api/paths.h"
 
@@ -48,7 +49,7 @@ ClaimLaws::ClaimLaws(sim::ClusterObserver& truth, base::Executor& executor, Viol
 
 void ClaimLaws::noteClaimPods(const model::Pod& pod) {
   const auto job = truth_.cache().jobs.find({pod.key.ns, pod.member->jobName});
-  if (!job || job->uid != pod.controllerUid || !job->status.gang.proposal) return;
+  if (!job || job->uid != model::gangUidOf(pod) || !job->status.gang.proposal) return;
   const model::Proposal& claim = *job->status.gang.proposal;
   if (claim.victims.empty() || claim.epoch != pod.member->epoch) return;
   for (const model::Assignment& each : claim.add) {
@@ -93,7 +94,7 @@ void ClaimLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
   if (waitsAgain && after->status.preemptions.count > before->status.preemptions.count) {
     const auto& pods = truth_.cache().pods.all();
     const bool any = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return pod->controllerUid == after->uid && !pod->finished();
+      return model::gangUidOf(*pod) == after->uid && !pod->finished();
     });
     // By the gang, not by its pods: the named pods may be gone before the record has the reason.
     const auto claims = claimedGangs_.find(after->uid);
@@ -121,12 +122,14 @@ void ClaimLaws::checkClaim(const model::Job& job, const model::Proposal& claim) 
   std::set<model::Uid> named;
   for (const model::Victim& victim : claim.victims) named.insert(victim.uid);
   for (const model::Uid& each : named) claimed_[each].insert({job.uid, claim.epoch});
+  // The pods of a Gang need not exist before: its owner creates them once it is started.
+  if (job.owner != nullptr) complete_.insert({job.uid, claim.epoch});
   std::set<model::Uid> gangs;
   std::set<model::Uid> running;
   for (const auto& pod : truth_.cache().pods.all()) {
     if (!named.contains(pod->uid)) continue;
-    gangs.insert(pod->controllerUid);
-    if (!pod->terminating) running.insert(pod->controllerUid);
+    gangs.insert(model::gangUidOf(*pod));
+    if (!pod->terminating) running.insert(model::gangUidOf(*pod));
   }
   for (const auto& other : truth_.cache().jobs.all()) {
     if (!gangs.contains(other->uid)) continue;
@@ -166,7 +169,7 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& preempto
   int lastKept = -1;
   int firstNamed = INT_MAX;
   for (const auto& pod : truth_.cache().pods.all()) {
-    const bool elastic = pod->controllerUid == victim.uid && pod->member && victim.spec.elastic &&
+    const bool elastic = model::gangUidOf(*pod) == victim.uid && pod->member && victim.spec.elastic &&
                          pod->member->role == victim.spec.elastic->role;
     if (!elastic || !isThere(*pod) || pod->terminating) continue;
     if (named.contains(pod->uid))
@@ -179,8 +182,8 @@ void ClaimLaws::checkVictim(const model::Job& victim, const model::Job& preempto
     return;
   }
   for (const auto& pod : truth_.cache().pods.all()) {
-    const bool runs = pod->controllerUid == victim.uid && pod->member && pod->bound() && !pod->finished() &&
-                      !pod->terminating;
+    const bool runs = model::gangUidOf(*pod) == victim.uid && pod->member && pod->bound() &&
+                      !pod->finished() && !pod->terminating;
     if (runs && !named.contains(pod->uid)) return say("would lose some of its members only");
   }
 }
@@ -204,7 +207,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
   const auto gone = [&](const model::Uid& job) {
     const auto& pods = truth_.cache().pods.all();
     return std::none_of(pods.begin(), pods.end(),
-                        [&](const auto& pod) { return pod->controllerUid == job && !pod->finished(); });
+                        [&](const auto& pod) { return model::gangUidOf(*pod) == job && !pod->finished(); });
   };
   // Members of a shrinking gang that left for a claim hold nothing either.
   const auto left = [&](const model::Job& job) {
@@ -214,7 +217,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
       for (const int index : each.indices.values()) {
         const auto pod =
             truth_.cache().pods.find({job.key.ns, model::podName(job.key.name, each.role, index)});
-        const bool holds = pod && pod->controllerUid == job.uid && !pod->finished();
+        const bool holds = pod && model::gangUidOf(*pod) == job.uid && !pod->finished();
         if (role != nullptr && !holds) gpus += role->shape.requests.gpus();
       }
     }
@@ -235,7 +238,7 @@ std::int64_t ClaimLaws::heldBelow(const model::QueueName& queue) const {
   const auto podsOf = [&](const model::Job& job) {
     core::JobPods pods;
     for (const auto& pod : truth_.cache().pods.all()) {
-      if (pod->controllerUid == job.uid) pods.push_back(pod);
+      if (model::gangUidOf(*pod) == job.uid) pods.push_back(pod);
     }
     return pods;
   };
@@ -291,7 +294,7 @@ void ClaimLaws::checkLimits(const model::Job& job) {
 // -----------------------------------------------------------------------------------------------------
 
 void ClaimLaws::sends(Step step, const net::HttpRequest& request) {
-  if (step != Step::kDeletePod && step != Step::kForceDelete) return;
+  if (step != Step::kDeletePod && step != Step::kForceDelete && step != Step::kEvict) return;
   const auto path = sim::parseTarget(request.target);
   const auto pod = path ? truth_.cache().pods.find({path->space, path->name}) : nullptr;
   if (!pod || !pod->member || pod->terminating || pod->finished()) return;
@@ -299,7 +302,7 @@ void ClaimLaws::sends(Step step, const net::HttpRequest& request) {
   const bool named = claimed_.contains(pod->uid);
   if (named && claimStood(pod->uid)) return;
   const auto job = truth_.cache().jobs.find({pod->key.ns, pod->member->jobName});
-  if (!job || job->uid != pod->controllerUid || job->deleting || job->finished()) return;
+  if (!job || job->uid != model::gangUidOf(*pod) || job->deleting || job->finished()) return;
   const auto& gang = job->status.gang;
   if (job->spec.run.suspend || gang.proposal || !gang.placed || restless(job->uid)) return;
   const bool member = std::any_of(

@@ -26,7 +26,11 @@ std::string_view toString(Step step) {
                                                                       "all bound",      "notify member",
                                                                       "delete pod",     "force delete",
                                                                       "read job",       "read pod",
-                                                                      "read owned",     "other"};
+                                                                      "read owned",     "create gang",
+                                                                      "change gang",    "delete gang",
+                                                                      "mark templates", "suspend owner",
+                                                                      "start owner",    "give place",
+                                                                      "evict",          "other"};
   return kWords.at(static_cast<std::size_t>(step));
 }
 

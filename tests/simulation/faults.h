@@ -63,9 +63,19 @@ enum class Step {
   kReadJob,
   kReadPod,
   kReadOwned,
+  // From here on: only in scenarios with owners.
+  kCreateGang,
+  kChangeGang,
+  kDeleteGang,
+  kMarkTemplates,
+  kSuspendOwner,
+  kStartOwner,
+  kGivePlace,
+  kEvict,
   kOther,
 };
 inline constexpr int kSteps = static_cast<int>(Step::kOther);  // the last one must never occur
+inline constexpr int kStepsWithoutOwners = static_cast<int>(Step::kCreateGang);
 [[nodiscard]] std::string_view toString(Step step);
 [[nodiscard]] constexpr bool isWatch(Step step) {
   return step >= Step::kWatchNodes && step <= Step::kWatchOthers;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "model/names.h"
+#include "model/member_of.h"
 #include "simulation/objects.h"
 
 namespace trainyard::simulation {
@@ -47,7 +47,7 @@ NodeConstraintLaws::NodeConstraintLaws(const Scenario& scenario, sim::ClusterObs
                                        Violated violated)
     : scenario_(scenario), truth_(truth), read_(std::move(read)), violated_(std::move(violated)) {
   for (const JobPlan& plan : scenario_.jobs) {
-    if (plan.wish != NodeConstraint::kNone) wishes_.emplace(plan.name, plan.wish);
+    if (plan.wish != NodeConstraint::kNone) wishes_.emplace(plan.gangName(), plan.wish);
   }
   if (wishes_.empty()) return;
   truth_.cache().pods.onChange([this](const auto& before, const auto& after) {
@@ -57,7 +57,7 @@ NodeConstraintLaws::NodeConstraintLaws(const Scenario& scenario, sim::ClusterObs
 }
 
 void NodeConstraintLaws::podBound(const model::Pod& pod) {
-  if (pod.controllerKind != model::names::kTrainingJobKind || !pod.member) return;
+  if (!model::claimsGang(pod) || !pod.member) return;
   const auto wish = wishes_.find(pod.member->jobName);
   if (wish == wishes_.end()) return;
   checkPod(pod, wish->second);
@@ -80,8 +80,9 @@ void NodeConstraintLaws::checkNode(const model::Pod& pod, NodeConstraint wish) {
 
 void NodeConstraintLaws::checkAlone(const model::Pod& pod) {
   for (const auto& other : truth_.cache().pods.all()) {
-    const bool beside = other->uid != pod.uid && other->member && other->controllerUid == pod.controllerUid &&
-                        other->node == pod.node && !other->finished();
+    const bool beside = other->uid != pod.uid && other->member &&
+                        model::gangUidOf(*other) == model::gangUidOf(pod) && other->node == pod.node &&
+                        !other->finished();
     if (beside) violated_(fmt::format("pods {} and {} are bound to {}", pod.key, other->key, pod.node));
   }
 }

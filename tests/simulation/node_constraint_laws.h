@@ -33,7 +33,7 @@ class NodeConstraintLaws {
   sim::ClusterObserver& truth_;
   ReadPod read_;
   Violated violated_;
-  std::map<std::string, NodeConstraint> wishes_;  // by the job's name; only of jobs with a constraint
+  std::map<std::string, NodeConstraint> wishes_;  // by the gang's name; only of jobs with a constraint
 };
 
 }  // namespace trainyard::simulation

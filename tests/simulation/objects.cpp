@@ -101,6 +101,42 @@ std::string jobJson(const JobPlan& plan, bool asksCpu) {
   return job.dump();
 }
 
+std::string ownerJson(const JobPlan& plan, bool asksCpu) {
+  const RolePlan& role = plan.roles.front();
+  const bool isJob = plan.owner == OwnerPlan::kJob;
+  Json pod = podTemplate(role.gpus, plan, "train:1", asksCpu);
+  pod["spec"]["restartPolicy"] = "Never";
+  if (!plan.priority.empty()) pod["spec"]["priorityClassName"] = plan.priority;
+  if (plan.longerByIndex.count() > 0)
+    pod["metadata"]["annotations"]["sim.trainyard.dev/run-longer-by-index"] =
+        std::to_string(plan.longerByIndex.count()) + "ms";
+  Json wishes = Json::object();
+  if (!plan.preemptible) wishes["trainyard.dev/preemptible"] = "false";
+  if (!plan.required.empty()) wishes["trainyard.dev/locality"] = plan.required;
+  if (plan.estimate.count() > 0)
+    wishes["trainyard.dev/estimated-duration"] = std::to_string(plan.estimate.count()) + "s";
+  const Json labels = {{std::string(model::names::kQueueLabel), plan.queue.empty() ? "default" : plan.queue}};
+  Json spec;
+  if (isJob) {
+    if (plan.inOrder) wishes["sim.trainyard.dev/creates"] = "in-order";
+    spec = {{"completionMode", "Indexed"},    {"completions", role.replicas},
+            {"parallelism", role.replicas},   {"backoffLimit", plan.backoffLimit},
+            {"suspend", !plan.startsRunning}, {"template", pod}};
+  } else {
+    wishes["trainyard.dev/gang-size"] = std::to_string(role.replicas);
+    pod["metadata"]["labels"].update(labels);
+    pod["metadata"]["labels"][std::string(model::names::kGangLabel)] = plan.name;
+    pod["metadata"]["annotations"].update(wishes);
+    pod["spec"]["schedulingGates"] = Json::array({{{"name", std::string(model::names::kPlaceGate)}}});
+    spec = {{"replicas", role.replicas}, {"template", pod}};
+  }
+  return Json{{"apiVersion", isJob ? "batch/v1" : "apps/v1"},
+              {"kind", isJob ? "Job" : "ReplicaSet"},
+              {"metadata", {{"name", plan.name}, {"labels", labels}, {"annotations", wishes}}},
+              {"spec", spec}}
+      .dump();
+}
+
 std::string editedJson(const JobPlan& plan, int workers, bool asksCpu) {
   JobPlan edited = plan;
   edited.roles.front().replicas = workers;

@@ -12,6 +12,8 @@ inline constexpr const char* kMaintenanceTaint = "example.com/maintenance";
 
 // Bodies as users send them. `asksCpu`: the containers request cpu, otherwise only memory and GPUs.
 [[nodiscard]] std::string jobJson(const JobPlan& plan, bool asksCpu);
+// The Job or ReplicaSet of a plan with an owner.
+[[nodiscard]] std::string ownerJson(const JobPlan& plan, bool asksCpu);
 [[nodiscard]] std::string queueJson(const QueuePlan& plan);
 // "low", "middle" and "high": 100, 200, 300.
 [[nodiscard]] std::vector<std::string> priorityClassesJson();

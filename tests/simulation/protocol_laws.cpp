@@ -63,7 +63,8 @@ ProtocolLaws::ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor
       executor_(executor),
       claims_(truth, executor, [this](std::string what) { violated(std::move(what)); }),
       failures_([this](std::string what) { violated(std::move(what)); }),
-      resizes_(truth, executor, [this](std::string what) { violated(std::move(what)); }) {
+      resizes_(truth, executor, [this](std::string what) { violated(std::move(what)); }),
+      owned_(truth, executor, [this](std::string what) { violated(std::move(what)); }) {
   truth_.cache().jobs.onChange(
       [this](const JobPtr& before, const JobPtr& after) { jobChanged(before, after); });
   truth_.cache().pods.onChange(
@@ -94,6 +95,7 @@ void ProtocolLaws::jobChanged(const JobPtr& before, const JobPtr& after) {
     return checkRecord(*before, *after);
   }
   // A single-pod job has no finalizer and is deleted with its owner.
+  if (before && before->owner != nullptr) return;  // OwnedLaws
   if (!before || !before->hasReleaseFinalizer) return;
   for (const PodPtr& pod : truth_.cache().pods.all()) {
     const bool runs = pod->controllerUid == before->uid && pod->bound() && !pod->finished();
@@ -124,6 +126,7 @@ void ProtocolLaws::checkRecord(const model::Job& before, const model::Job& after
     if (was.proposal && !isPreempted)
       violated(fmt::format("job {}: proposal {} was overwritten", after.key, was.proposal->id));
   }
+  if (after.owner != nullptr) return;  // OwnedLaws
   if (same && was.proposal->phase == model::ProposalPhase::kClaiming &&
       is.proposal->phase == model::ProposalPhase::kReserved) {
     checkClaimed(after, *is.proposal);
@@ -304,6 +307,7 @@ void ProtocolLaws::sends(const std::string& client, Step step, const net::HttpRe
   }
   if (step == Step::kForceDelete) checkForce(request);
   claims_.sends(step, request);
+  owned_.sends(step, request);
   resizes_.sends(step, request);
   const bool deletes = request.method == net::Method::kDelete;
   if (deletes && request.body.find("\"uid\"") == std::string::npos) {
@@ -329,6 +333,7 @@ void ProtocolLaws::checkForce(const net::HttpRequest& request) {
 
 void ProtocolLaws::comesLate(Step step, const net::HttpRequest& request) {
   claims_.comesLate(step);
+  owned_.comesLate(step, request);
   if (step == Step::kListNodes || step == Step::kWatchNodes)
     nodesLateUntil_ = executor_.now() + kLongestLag * 3;
   if (step != Step::kCreateMember) return;

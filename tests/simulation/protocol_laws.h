@@ -11,6 +11,7 @@
 #include "simulation/claim_laws.h"
 #include "simulation/failure_laws.h"
 #include "simulation/faults.h"
+#include "simulation/owned_laws.h"
 #include "simulation/resize_laws.h"
 
 namespace trainyard::simulation {
@@ -32,7 +33,8 @@ namespace trainyard::simulation {
 // - a gated pod is created only for a job with the finalizer, and such a job is removed only after its
 //   running pods
 // ClaimLaws check preemption, FailureLaws the reactions to failures, ResizeLaws the gangs that change their
-// size; sim::Invariants check what must hold for every cluster.
+// size, OwnedLaws the pods that other controllers make; sim::Invariants check what must hold for every
+// cluster.
 class ProtocolLaws {
  public:
   ProtocolLaws(sim::ClusterObserver& truth, base::Executor& executor);
@@ -44,6 +46,8 @@ class ProtocolLaws {
   void comesLate(Step step, const net::HttpRequest& request);
   // An operator pauses, or its view is delayed by this much.
   void lateFor(base::Instant::duration span) { claims_.lateFor(span); }
+  // A user deletes this pod.
+  void deletedByUser(const model::Uid& pod) { owned_.excuse(pod); }
   void answered(const net::HttpRequest& request, const net::HttpResponse& response);
 
  private:
@@ -74,6 +78,7 @@ class ProtocolLaws {
   ClaimLaws claims_;
   FailureLaws failures_;
   ResizeLaws resizes_;
+  OwnedLaws owned_;
   std::string holder_;               // of the Lease
   std::set<std::string> everBound_;  // "JOB-UID/EPOCH/POD"
   std::set<std::string> late_;       // names of pods with a delayed creation: they may arrive after all else

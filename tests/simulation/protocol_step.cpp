@@ -16,7 +16,7 @@ Step readStep(const sim::ApiPath& path) {
   const bool watch = sim::queryFlag(path.query, "watch");
   if (!path.name.empty() && !watch) {
     if (path.plural == "leases") return Step::kReadLease;
-    if (path.plural == "trainingjobs") return Step::kReadJob;
+    if (path.plural == "trainingjobs" || path.plural == "gangs") return Step::kReadJob;
     if (path.plural == "pods") return Step::kReadPod;
     return Step::kReadOwned;
   }
@@ -55,11 +55,30 @@ Step jobStep(const net::HttpRequest& request, const sim::ApiPath& path, const ku
   return keeps ? Step::kAddFinalizer : Step::kRemoveFinalizer;
 }
 
+Step gangStep(const net::HttpRequest& request, const sim::ApiPath& path, const kube::ClusterCache& truth) {
+  if (request.method == Method::kPost) return Step::kCreateGang;
+  if (request.method == Method::kDelete) return Step::kDeleteGang;
+  const Step step = jobStep(request, path, truth);
+  return step == Step::kOther ? Step::kChangeGang : step;
+}
+
+// A JSON patch marks the templates, a merge patch stops or starts the owner.
+Step ownerStep(const net::HttpRequest& request) {
+  const Json body = Json::parse(request.body, nullptr, false);
+  if (request.method != Method::kPatch) return Step::kOther;
+  if (body.is_array()) return Step::kMarkTemplates;
+  static const Json::json_pointer kSuspend("/spec/suspend");
+  if (!body.is_object() || !body.contains(kSuspend)) return Step::kOther;
+  return body.at(kSuspend) == true ? Step::kSuspendOwner : Step::kStartOwner;
+}
+
 Step podStep(const net::HttpRequest& request, const sim::ApiPath& path) {
+  if (path.subresource == "eviction") return Step::kEvict;
   if (request.method == Method::kPost) {
     return sim::queryText(path.query, "dryRun").empty() ? Step::kCreateMember : Step::kCheckTemplate;
   }
   if (request.method == Method::kPatch) {
+    if (request.body.find(model::names::kPlaceGate) != std::string::npos) return Step::kGivePlace;
     const bool tells = request.body.find(model::kMembershipAnnotation) != std::string::npos;
     return tells ? Step::kNotifyMember : Step::kReleaseMember;
   }
@@ -80,6 +99,8 @@ Step stepOf(const net::HttpRequest& request, const kube::ClusterCache& truth) {
   if (path->plural == "services") return Step::kCreateService;
   if (path->plural == "configmaps") return Step::kCreateConfigMap;
   if (path->plural == "trainingjobs") return jobStep(request, *path, truth);
+  if (path->plural == "gangs") return gangStep(request, *path, truth);
+  if (path->plural == "jobs") return ownerStep(request);
   if (path->plural == "queues") return Step::kStatusWords;
   return path->plural == "pods" ? podStep(request, *path) : Step::kOther;
 }

@@ -30,10 +30,11 @@ std::string hitTable(const HitTable& hits) {
   return text + '\n';
 }
 
-std::string missedPairs(const HitTable& hits) {
+std::string missedPairs(const HitTable& hits, bool owners) {
   std::string text;
   eachPair([&](Fault fault, Step step) {
     if (!applies(fault, step) || hits.at(fault, step) > 0) return;
+    if (!owners && static_cast<int>(step) >= kStepsWithoutOwners) return;
     text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", toString(fault), toString(step));
   });
   return text;

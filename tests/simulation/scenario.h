@@ -30,6 +30,9 @@ enum class NodeConstraint {
   kApart       // no two on one node
 };
 
+// Which controller makes its pods: the operator, that of Jobs, or that of ReplicaSets.
+enum class OwnerPlan { kNone, kJob, kReplicaSet };
+
 struct JobPlan {
   std::string name;
   std::vector<RolePlan> roles;
@@ -50,6 +53,17 @@ struct JobPlan {
   std::chrono::seconds estimate{0};  // 0: none
   std::chrono::seconds deadline{0};  // activeDeadlineSeconds, 0: none
   bool neverEnds = false;
+  OwnerPlan owner = OwnerPlan::kNone;
+  bool inOrder = false;                        // a Job creates each pod after the one before it runs
+  bool startsRunning = false;                  // a Job is created without suspend: true
+  int backoffLimit = 6;                        // of a Job
+  std::chrono::milliseconds longerByIndex{0};  // a pod of a Job runs so much longer than the one before it
+
+  // The name of the TrainingJob or Gang.
+  [[nodiscard]] std::string gangName() const {
+    static constexpr const char* kSuffixes[] = {"", ".job", ".pods"};
+    return name + kSuffixes[static_cast<std::size_t>(owner)];
+  }
 };
 
 // The settings of a Queue, in GPUs.
@@ -96,6 +110,9 @@ enum class Trouble {
   kCordonStarting,     // its first assigned node, when it has a proposal
   kSuspendStarting,    // when it has a proposal
   kMemberKubeletDown,  // of a node that runs a member of the job
+  kHoldGang,           // spec.hold of a Gang
+  kReleaseGang,
+  kScaleOwner,  // the number of pods that an owner makes
 };
 
 struct TroublePlan {
@@ -125,6 +142,7 @@ struct Scenario {
   FaultOdds odds;
   // Some of its jobs never end by themselves: they are deleted at the end.
   bool lending = false;
+  bool owners = false;
 
   // Returns the job that a trouble picks; null without jobs.
   [[nodiscard]] const JobPlan* pickedJob(std::uint64_t pick) const {
@@ -140,10 +158,12 @@ struct Scenario {
 // `contention`: more gangs than fit, in queues and with priorities (contention_draw.h); the rest of the
 // scenario is the same without it. `late`: gangs that may start before all members exist, with the same rest.
 // `lending`, with contention: jobs that never end, and a pending job within its queue's guarantee.
+// `owners`: other controllers make the pods of some jobs (owner_draw.h).
 struct DrawOptions {
   bool contention = false;
   bool late = false;
   bool lending = false;
+  bool owners = false;
 };
 [[nodiscard]] Scenario drawScenario(std::uint64_t seed, const DrawOptions& options);
 // Formats one item per line, for the analysis of a failing seed.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "simulation/contention_draw.h"
+#include "simulation/owner_draw.h"
 #include "simulation/scenario.h"
 
 namespace trainyard::simulation {
@@ -24,6 +25,7 @@ class Draw {
       : rng_(seed * 0x9E37'79B9'7F4A'7C15ULL + 1),
         wishes_(seed * 0x9E37'79B9'7F4A'7C15ULL + 2),
         lent_(seed * 0x9E37'79B9'7F4A'7C15ULL + 3),
+        owners_(seed * 0x9E37'79B9'7F4A'7C15ULL + 4),
         options_(options) {
     scenario_.seed = seed;
   }
@@ -40,6 +42,7 @@ class Draw {
     if (options_.contention && !arranged_) drawContention(scenario_, rng_.split());
     if (options_.late) lateMembers();
     if (!arranged_) nodeWishes();
+    if (options_.owners) drawOwners(scenario_, owners_, arranged_);
     if (options_.contention && options_.lending && !arranged_) lendings();
     std::stable_sort(scenario_.troubles.begin(), scenario_.troubles.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
@@ -249,7 +252,7 @@ class Draw {
     }
     std::vector<FaultTarget> pairs;
     for (int fault = 0; fault < kFaults; ++fault) {
-      for (int step = 0; step < kSteps; ++step) {
+      for (int step = 0; step < (options_.owners ? kSteps : kStepsWithoutOwners); ++step) {
         const FaultTarget target{static_cast<Step>(step), static_cast<Fault>(fault), 1};
         if (applies(target.fault, target.step)) pairs.push_back(target);
       }
@@ -358,6 +361,7 @@ class Draw {
   base::Rng rng_;
   base::Rng wishes_;
   base::Rng lent_;
+  base::Rng owners_;
   const DrawOptions options_;
   Scenario scenario_;
   std::uint64_t pick_ = 0;

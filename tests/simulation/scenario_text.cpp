@@ -36,13 +36,24 @@ constexpr std::string_view kWords[] = {"delete job",
                                        "new queue",
                                        "cordon starting",
                                        "suspend starting",
-                                       "kubelet of member down"};
+                                       "kubelet of member down",
+                                       "hold gang",
+                                       "release gang",
+                                       "scale owner"};
 
 std::string resizeText(const JobPlan& job) {
   if (!job.elastic) return job.late > 0 ? fmt::format(", {} may come later", job.late) : std::string();
   static constexpr std::string_view kWays[] = {"finds out", "is notified", "restarts"};
   return fmt::format(", elastic ({}; leaves after \"{}\")", kWays[static_cast<std::size_t>(job.resizes)],
                      job.leaveFor);
+}
+
+std::string ownerText(const JobPlan& job) {
+  if (job.owner == OwnerPlan::kNone) return {};
+  if (job.owner == OwnerPlan::kReplicaSet) return ", pods of a ReplicaSet";
+  return fmt::format(", pods of a Job{}{}, each {} ms longer, at most {} failures",
+                     job.inOrder ? " in order" : "", job.startsRunning ? ", created running" : "",
+                     job.longerByIndex.count(), job.backoffLimit);
 }
 
 std::string_view wishText(NodeConstraint wish) {
@@ -75,9 +86,9 @@ std::string describe(const Scenario& scenario) {
   }
   for (const JobPlan& job : scenario.jobs) {
     text += fmt::format(
-        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}{}:", job.submitAt.count(),
+        "  {:>6} ms job {} runs {} ms, exit {}, restarts {}{}{}{}{}{}{}{}{}{}{}:", job.submitAt.count(),
         job.name, job.runFor.count(), job.exitCode, job.restartWhole ? "whole" : "pods", resizeText(job),
-        job.required.empty() ? "" : ", within one " + job.required, wishText(job.wish),
+        ownerText(job), job.required.empty() ? "" : ", within one " + job.required, wishText(job.wish),
         job.queue.empty() ? "" : ", in " + job.queue, job.priority.empty() ? "" : ", " + job.priority,
         job.preemptible ? "" : ", cannot be stopped",
         job.estimate.count() == 0 ? "" : fmt::format(", says {} s", job.estimate.count()),

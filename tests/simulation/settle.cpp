@@ -12,11 +12,14 @@ using namespace std::chrono_literals;
 
 // After the last fault: a lease expires, an attempt reaches its deadline, backs off, and succeeds.
 constexpr base::Instant::duration kLongest = 400s;
+// Places of bare pods that do not come are kept for five minutes, in each of some lives of their gang.
+constexpr base::Instant::duration kLongestOfOwners = 1'500s;
 constexpr base::Instant::duration kLook = 500ms;
 constexpr base::Instant::duration kTakeOver = 16s;
 constexpr base::Instant::duration kServed = 90s;
 // A scenario of half a minute with every fault takes some hundreds.
 constexpr std::uint64_t kMaxCalls = 6'000;
+constexpr std::uint64_t kMaxCallsOfOwners = 20'000;
 
 // The smallest number of members of the role with which the gang starts.
 int minimumOf(const model::Job& job, const model::Role& role) {
@@ -28,7 +31,7 @@ int minimumOf(const model::Job& job, const model::Role& role) {
 
 NodeConstraint World::nodeConstraintOf(const model::Job& job) const {
   const auto plan = std::find_if(scenario_.jobs.begin(), scenario_.jobs.end(),
-                                 [&](const JobPlan& each) { return each.name == job.key.name; });
+                                 [&](const JobPlan& each) { return each.gangName() == job.key.name; });
   return plan == scenario_.jobs.end() ? NodeConstraint::kNone : plan->wish;
 }
 
@@ -95,8 +98,9 @@ bool World::atRest() const {
     const auto& gang = job->status.gang;
     if (!job->finished() && (gang.proposal || gang.placed || !job->status.pending)) return false;
   }
+  if (!ownersAtRest()) return false;
   return std::all_of(truth().pods.all().begin(), truth().pods.all().end(),
-                     [](const auto& pod) { return pod->finished(); });
+                     [](const auto& pod) { return pod->finished() || pod->arrival; });
 }
 
 // A gang that can never start is pending, reports why, and holds nothing.
@@ -130,7 +134,7 @@ void World::serve() {
 }
 
 void World::settle() {
-  const base::Instant end = cluster_->loop().now() + kLongest;
+  const base::Instant end = cluster_->loop().now() + (scenario_.owners ? kLongestOfOwners : kLongest);
   while (cluster_->loop().now() < end) {
     runFor(kLook);
     if (atRest()) {
@@ -153,7 +157,8 @@ void World::checkEnd() {
   take(cluster_->invariants().violations());
   take(laws_->violations());
   // A back-off that is ignored would otherwise remain undetected.
-  if (trace_.lines() > kMaxCalls) problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
+  if (trace_.lines() > (scenario_.owners ? kMaxCallsOfOwners : kMaxCalls))
+    problem(fmt::format("{} calls and troubles in one life", trace_.lines()));
   if (!result_.problems.empty()) return;
   take(cluster_->invariants().leftovers());
   for (const auto& pod : truth().pods.all()) {
@@ -173,6 +178,10 @@ void World::checkEnd() {
 
 std::string World::describeEnd() const {
   std::string text;
+  for (const auto& each : cluster_->observer().owners().all()) {
+    text += fmt::format("  owner {}{}{}\n", each->key.name, each->owner.suspended ? " suspended" : "",
+                        each->owner.end == model::OwnerEnd::kNone ? "" : " has ended");
+  }
   for (const auto& job : truth().jobs.all()) {
     text += fmt::format("  job {} {} epoch {}{}{}{}{}\n", job->key.name, job->status.phase,
                         job->status.gang.lastEpoch, job->status.gang.placed ? " placed" : "",

@@ -101,7 +101,7 @@ class Campaign {
       fmt::print("{} seeds in {:.1f} s on {} threads: {:.1f} ms each in the median, {:.1f} at 99%\n", runs,
                  seconds, options_.threads, times_[runs / 2], times_[runs * 99 / 100]);
     }
-    const std::string missed = missedPairs(hits_);
+    const std::string missed = missedPairs(hits_, options_.run.draw.owners);
     if (options_.allHits && !missed.empty()) fmt::print("never hit: {}\n", missed);
     if (hits_.calls(Step::kOther) > 0) fmt::print("{} calls of no known step\n", hits_.calls(Step::kOther));
     if (failed_ > 0) fmt::print("{} seeds failed, the first is {}\n", failed_.load(), firstFailed_);
@@ -133,6 +133,7 @@ int main(int argc, char** argv) {
   app.add_flag("--late", options.run.draw.late, "gangs that may begin before all their members are there");
   app.add_flag("--lending", options.run.draw.lending,
                "with contention: some jobs never end, and entitled jobs must still start in time");
+  app.add_flag("--owners", options.run.draw.owners, "other controllers make the pods of some jobs");
   app.add_flag("--trace", options.run.trace, "print every API call of the operators on stderr");
   app.add_flag("--log", options.run.log, "print what the programs log on stderr");
   CLI11_PARSE(app, argc, argv);

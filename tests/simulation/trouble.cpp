@@ -41,6 +41,9 @@ void World::strike(const TroublePlan& trouble) {
     case Trouble::kSuspendStarting:
     case Trouble::kScaleResizing:
     case Trouble::kCrashResizing:
+    case Trouble::kHoldGang:
+    case Trouble::kReleaseGang:
+    case Trouble::kScaleOwner:
     case Trouble::kTakeName: return strikeJob(trouble);
     case Trouble::kNewQueue: return newQueue(trouble.pick);
     case Trouble::kForeignPod: return foreignPod(trouble.amount);
@@ -62,12 +65,13 @@ void World::strikeJob(const TroublePlan& trouble) {
   const JobPlan* plan = scenario_.pickedJob(trouble.pick);
   if (plan == nullptr) return;
   if (trouble.kind == Trouble::kTakeName) return takeName(*plan);
-  const JobPtr now = job(plan->name);
+  const JobPtr now = jobOf(*plan);
   if (trouble.kind == Trouble::kSuspendStarting || trouble.kind == Trouble::kCordonStarting) {
     return strikeStarting(*plan, trouble.kind, kLooks);
   }
   if (trouble.kind == Trouble::kScaleResizing || trouble.kind == Trouble::kCrashResizing)
     return strikeResizing(*plan, trouble, kLooks);
+  if (plan->owner != OwnerPlan::kNone) return strikeOwner(*plan, trouble);
   if (!now) return;
   switch (trouble.kind) {
     case Trouble::kDeleteJob: return deleteJob(plan->name);
@@ -102,8 +106,9 @@ void World::newQueue(std::uint64_t pick) {
 }
 
 void World::strikeStarting(const JobPlan& plan, Trouble kind, int looks) {
-  const JobPtr now = job(plan.name);
+  const JobPtr now = jobOf(plan);
   if (now && now->status.gang.proposal) {
+    if (kind == Trouble::kSuspendStarting && plan.owner != OwnerPlan::kNone) return holdGang(plan, true);
     if (kind == Trouble::kSuspendStarting) return patchJob(plan.name, suspended(true));
     const auto& add = now->status.gang.proposal->add;
     if (!add.empty()) patchNode(add.front().node.str(), unschedulable(true), false);
@@ -254,8 +259,12 @@ void World::heal() {
     setTaint(name, false);
   }
   for (const JobPlan& plan : scenario_.jobs) {
-    const JobPtr now = job(plan.name);
-    if (now && now->spec.run.suspend) patchJob(plan.name, suspended(false));
+    const JobPtr now = jobOf(plan);
+    if (plan.owner != OwnerPlan::kNone) {
+      holdGang(plan, false);
+    } else if (now && now->spec.run.suspend) {
+      patchJob(plan.name, suspended(false));
+    }
     // The foreign pod with a member's name is deleted.
     const auto pod = truth().pods.find({"default", plan.name + "-worker-0"});
     if (pod && pod->controllerUid.empty()) {

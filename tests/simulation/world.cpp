@@ -28,6 +28,7 @@ sim::ClusterOptions clusterOptions(const Scenario& scenario, Chaos& chaos) {
   options.latency = scenario.latency;
   options.watchLag = scenario.watchLag;
   options.extender = scenario.extender;
+  options.owners = scenario.owners;
   options.policy = scenario.policy;
   options.operatorFaults = &chaos;
   // Short timeouts: what takes minutes in a cluster must happen within a short virtual time.
@@ -125,8 +126,11 @@ void World::runFor(base::Instant::duration span) {
 }
 
 void World::submit(const JobPlan& plan) {
-  if (job(plan.name)) return;
-  const auto made = cluster_->create(jobJson(plan, scenario_.defaultCpus == 0));
+  if (plan.owner == OwnerPlan::kNone && job(plan.name)) return;
+  const bool asksCpu = scenario_.defaultCpus == 0;
+  const auto made =
+      cluster_->create(plan.owner == OwnerPlan::kNone ? jobJson(plan, asksCpu) : ownerJson(plan, asksCpu));
+  if (!made && plan.owner != OwnerPlan::kNone && made.error().code == base::ErrorCode::kAlreadyExists) return;
   if (!made) return problem(fmt::format("job {} was refused: {}", plan.name, made.error().message));
   submitted_.insert(plan.name);
 }

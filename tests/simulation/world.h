@@ -51,6 +51,14 @@ class World {
   void strike(const TroublePlan& trouble);
   void strikeJob(const TroublePlan& trouble);
   void strikeNode(const TroublePlan& trouble);
+  // owner_troubles.cpp: jobs whose pods other controllers make
+  void strikeOwner(const JobPlan& plan, const TroublePlan& trouble);
+  void holdGang(const JobPlan& plan, bool on);
+  void scaleOwner(const JobPlan& plan, int pods);
+  void deleteOwner(const JobPlan& plan);
+  void deleteOwnedPod(const JobPlan& plan, std::uint64_t pick);
+  [[nodiscard]] std::vector<std::shared_ptr<const model::Pod>> ownedPods(const JobPlan& plan) const;
+  [[nodiscard]] bool ownersAtRest() const;
   void strikeOperator(const TroublePlan& trouble);
   void strikeStarting(const JobPlan& plan, Trouble kind, int looks);
   void strikeResizing(const JobPlan& plan, const TroublePlan& trouble, int looks);
@@ -80,6 +88,8 @@ class World {
 
   [[nodiscard]] const kube::ClusterCache& truth() const { return cluster_->observer().cache(); }
   [[nodiscard]] JobPtr job(const std::string& name) const { return truth().jobs.find({"default", name}); }
+  // Its TrainingJob or Gang; null without one.
+  [[nodiscard]] JobPtr jobOf(const JobPlan& plan) const { return job(plan.gangName()); }
   void runFor(base::Instant::duration span);
   void problem(std::string text) { result_.problems.push_back(std::move(text)); }
 

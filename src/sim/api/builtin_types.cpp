@@ -202,6 +202,8 @@ PersistentVolumeClaim: metadata ObjectMeta; spec any; status any
 PersistentVolume: metadata ObjectMeta; spec any; status any
 PodDisruptionBudget: metadata ObjectMeta; spec any; status any
 PodTemplate: metadata ObjectMeta; template any
+Job: metadata ObjectMeta; spec any; status any
+ReplicaSet: metadata ObjectMeta; spec any; status any
 StorageClass: metadata ObjectMeta; provisioner s!; volumeBindingMode *s; parameters any; reclaimPolicy *s;
   allowedTopologies any
 CSIDriver: metadata ObjectMeta; spec any

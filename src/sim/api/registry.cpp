@@ -95,6 +95,14 @@ Registry::Registry() : table_(builtinTypeText()) {
       std::make_unique<Strategy>();
   add({"storage.k8s.io", "csinodes", "CSINode"}, "v1", "CSINode", false).strategy =
       std::make_unique<Strategy>();
+  // What their specs hold is kept as it is: src/sim/workloads reads it.
+  auto& jobs = add({"batch", "jobs", "Job"}, "v1", "Job", true);
+  jobs.strategy = makeJobStrategy();
+  jobs.hasStatus = true;
+  auto& replicaSets = add({"apps", "replicasets", "ReplicaSet"}, "v1", "ReplicaSet", true);
+  replicaSets.strategy = std::make_unique<Strategy>();
+  replicaSets.hasStatus = true;
+  replicaSets.shortNames = {"rs"};
   core("podtemplates", "PodTemplate", true).strategy = std::make_unique<Strategy>();
   // No controller counts disruptions.
   auto& budgets =

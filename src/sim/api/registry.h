@@ -120,6 +120,7 @@ class Registry {
 [[nodiscard]] std::unique_ptr<Strategy> makeServiceAccountStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeLimitRangeStrategy();
 [[nodiscard]] std::unique_ptr<Strategy> makeQuotaStrategy();
+[[nodiscard]] std::unique_ptr<Strategy> makeJobStrategy();
 // `definition` is the entry of spec.versions.
 [[nodiscard]] std::unique_ptr<Strategy> makeCustomStrategy(Json definition);
 

@@ -30,7 +30,8 @@ Outcome<RequestInfo> resolve(const net::HttpRequest& request, const Registry& re
     info.part = Part::kScale;
   } else if (sub == "finalize" && info.type->name.plural == "namespaces") {
     info.part = Part::kFinalize;
-  } else if (!sub.empty() && !((sub == "binding" || sub == "log") && info.type->name.plural == "pods")) {
+  } else if (!sub.empty() &&
+             !((sub == "binding" || sub == "eviction" || sub == "log") && info.type->name.plural == "pods")) {
     return failUnknownPath();
   }
   const std::string dryRun = queryText(info.path.query, "dryRun");

@@ -52,7 +52,8 @@ ApiServer::Impl::Impl(const ApiServerOptions& given, std::shared_ptr<const Regis
       scales(writer, bodies),
       binder(state, bodies),
       namespaces(state.store, bodies),
-      remover(state, bodies, reader) {
+      remover(state, bodies, reader),
+      evictor(state, bodies, remover) {
   state.store.setListener([this](const StoreEvent& event) {
     hub.publish(event);
     if (onChange) onChange(event);
@@ -69,6 +70,8 @@ Outcome<Answer> ApiServer::Impl::route(const net::HttpRequest& request) {
     return request.method == Method::kGet ? discover(*state.registry, info.path) : methodNotAllowed();
   if (info.path.subresource == "binding")
     return request.method == Method::kPost ? binder.bind(info) : methodNotAllowed();
+  if (info.path.subresource == "eviction")
+    return request.method == Method::kPost ? evictor.evict(info) : methodNotAllowed();
   if (info.path.subresource == "log")
     return request.method == Method::kGet ? reader.log(info) : methodNotAllowed();
   if (info.path.name.empty()) {

@@ -12,6 +12,7 @@
 #include "sim/api/object_remover.h"
 #include "sim/api/object_writer.h"
 #include "sim/api/pod_binder.h"
+#include "sim/api/pod_evictor.h"
 #include "sim/api/scale.h"
 #include "sim/api/server.h"
 #include "sim/api/server_state.h"
@@ -37,6 +38,7 @@ struct ApiServer::Impl {
   PodBinder binder;
   NamespaceFinalizer namespaces;
   ObjectRemover remover;
+  PodEvictor evictor;
   std::function<void(const StoreEvent&)> onChange;
 };
 

@@ -25,6 +25,8 @@ struct ClusterOptions {
   std::chrono::microseconds latency{500};
   std::chrono::microseconds watchLag{2'000};
   bool extender = true;
+  // Whether there are controllers of Jobs and ReplicaSets, and operators place their gangs.
+  bool owners = false;
   // The server's types, if many clusters share them on one thread; null: parsed for this cluster.
   std::shared_ptr<const Registry> types = nullptr;
   core::Settings settings = {};

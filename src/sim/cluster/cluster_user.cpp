@@ -25,6 +25,8 @@ constexpr KnownKind kKinds[] = {
     {"v1", "Node", kube::kNodes},
     {"v1", "Namespace", kube::kNamespaces},
     {"v1", "LimitRange", {"", "v1", "limitranges"}},
+    {"batch/v1", "Job", {"batch", "v1", "jobs"}},
+    {"apps/v1", "ReplicaSet", {"apps", "v1", "replicasets"}},
     {"scheduling.k8s.io/v1", "PriorityClass", kube::kPriorityClasses},
     {"trainyard.dev/v1alpha1", "TrainingJob", kube::kTrainingJobs},
     {"trainyard.dev/v1alpha1", "Queue", kube::kQueues},

@@ -33,6 +33,14 @@ ControlPlane::ControlPlane(ClusterContext& context, ApiServer& server, ClusterCl
   scheduler_->start();
   kubelets_->start();
   nodeLifecycle_->start();
+  if (!context.options.owners) return;
+  jobs_ = std::make_unique<JobController>(JobController::Dependencies{
+      client("job-controller").api, context.loop, context.rng.split(), context.log.named("job-controller")});
+  replicas_ = std::make_unique<ReplicaController>(
+      ReplicaController::Dependencies{client("replica-controller").api, context.loop, context.rng.split(),
+                                      context.log.named("replica-controller")});
+  jobs_->start();
+  replicas_->start();
 }
 
 void ControlPlane::setExtenderUp(bool up) {

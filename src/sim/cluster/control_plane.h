@@ -11,6 +11,8 @@
 #include "sim/nodes/node_lifecycle.h"
 #include "sim/scheduler/extender.h"
 #include "sim/scheduler/scheduler.h"
+#include "sim/workloads/job_controller.h"
+#include "sim/workloads/replica_controller.h"
 
 namespace trainyard::sim {
 
@@ -32,6 +34,8 @@ class ControlPlane {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Kubelets> kubelets_;
   std::unique_ptr<NodeLifecycle> nodeLifecycle_;
+  std::unique_ptr<JobController> jobs_;          // with ClusterOptions::owners
+  std::unique_ptr<ReplicaController> replicas_;  // likewise
 };
 
 }  // namespace trainyard::sim

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "model/names.h"
+#include "model/member_of.h"
 #include "model/one_per_node.h"
 
 namespace trainyard::sim {
@@ -12,9 +12,7 @@ namespace {
 
 bool occupies(const model::Pod& pod) { return pod.bound() && !pod.finished(); }
 
-bool isMember(const model::Pod& pod) {
-  return pod.controllerKind == model::names::kTrainingJobKind && pod.member.has_value();
-}
+bool isMember(const model::Pod& pod) { return model::claimsGang(pod) && pod.member.has_value(); }
 
 const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments,
                                const model::MemberLabels& member) {
@@ -63,13 +61,13 @@ void Invariants::podChanged(const PodPtr& before, const PodPtr& after) {
     if (!before || !before->bound()) checkNode(after->node, after->shape.requests);
   }
   if (before && isMember(*before) && (!after || after->uid != before->uid)) {
-    members_[before->controllerUid].erase(before->key.name);
-    checkGang(before->controllerUid);
+    members_[model::gangUidOf(*before)].erase(before->key.name);
+    checkGang(model::gangUidOf(*before));
   }
   if (after && isMember(*after)) {
-    members_[after->controllerUid][after->key.name] = after;
+    members_[model::gangUidOf(*after)][after->key.name] = after;
     checkMember(*after);
-    checkGang(after->controllerUid);
+    checkGang(model::gangUidOf(*after));
   }
 }
 
@@ -93,14 +91,16 @@ void Invariants::checkNode(const model::NodeName& name, const model::Resources& 
 }
 
 void Invariants::checkMember(const model::Pod& pod) {
-  for (const auto& [name, other] : members_[pod.controllerUid]) {
-    const bool same = other->uid != pod.uid && !other->terminating && !pod.terminating &&
+  // A Gang may have two for a moment: any two pods can arrive.
+  const bool isOfJob = pod.gangUid.empty();
+  for (const auto& [name, other] : members_[model::gangUidOf(pod)]) {
+    const bool same = isOfJob && other->uid != pod.uid && !other->terminating && !pod.terminating &&
                       other->member->role == pod.member->role && other->member->index == pod.member->index;
     if (same) violated(fmt::format("pods {} and {} are the same member", other->key, pod.key));
   }
   if (!pod.bound()) return;
   const auto job = observer_.cache().jobs.find({pod.key.ns, pod.member->jobName});
-  if (!job || job->uid != pod.controllerUid) return;
+  if (!job || job->uid != model::gangUidOf(pod)) return;
   const auto& gang = job->status.gang;
   const model::NodeName* place = nullptr;
   if (gang.placed && gang.placed->epoch == pod.member->epoch)
@@ -151,8 +151,10 @@ std::vector<std::string> Invariants::leftovers() const {
     if (job->deleting) left.push_back(fmt::format("job {} is still being deleted", job->key));
   }
   for (const auto& pod : observer_.cache().pods.all()) {
-    if (pod->controllerKind != model::names::kTrainingJobKind) continue;
-    if (!alive.contains(pod->controllerUid))
+    if (!model::claimsGang(*pod)) continue;
+    // Another Gang may have taken the place of one that has ended.
+    const bool isRecord = !pod->gangUid.empty() && pod->finished();
+    if (!alive.contains(model::gangUidOf(*pod)) && !isRecord)
       left.push_back(fmt::format("pod {} has outlived its job", pod->key));
     if (pod->gangGated) left.push_back(fmt::format("pod {} is still gated", pod->key));
     if (pod->terminating) left.push_back(fmt::format("pod {} is still going away", pod->key));

@@ -1,11 +1,25 @@
 #include "sim/cluster/observer.h"
 
 #include "codec/list.h"
+#include "codec/workload.h"
 
 namespace trainyard::sim {
+namespace {
+
+const model::OwnerKind& jobKind() { return *model::findOwnerKind("batch", "Job"); }
+
+}  // namespace
 
 ClusterObserver::ClusterObserver(ApiServer& server, const base::Logger& log)
-    : server_(server), cache_(log.named("observer")) {}
+    : server_(server),
+      cache_(log.named("observer")),
+      owners_([](std::string_view json) { return codec::decodeWorkload(jobKind(), json); },
+              log.named("observer")) {
+  owners_.onChange([this](const auto& before, const auto& after) {
+    if (before && (!after || after->uid != before->uid)) cache_.jobs.forgetOwner(before->uid);
+    if (after) cache_.jobs.setOwner(after->uid, after->owner);
+  });
+}
 
 ClusterObserver::~ClusterObserver() {
   for (const std::uint64_t id : watches_) server_.closeWatch(id);
@@ -13,7 +27,9 @@ ClusterObserver::~ClusterObserver() {
 
 base::Result<void> ClusterObserver::start() {
   if (auto done = watch(kube::kNodes, cache_.nodes); !done) return done;
-  if (auto done = watch(kube::kTrainingJobs, cache_.jobs); !done) return done;
+  if (auto done = watch(kube::kTrainingJobs, cache_.jobs.trainingJobs); !done) return done;
+  if (auto done = watch(kube::kGangs, cache_.jobs.gangs); !done) return done;
+  if (auto done = watch({"batch", "v1", "jobs"}, owners_); !done) return done;
   if (auto done = watch(kube::kQueues, cache_.queues); !done) return done;
   if (auto done = watch(kube::kPriorityClasses, cache_.priorityClasses); !done) return done;
   if (auto done = watch(kube::kNamespaces, cache_.namespaces); !done) return done;

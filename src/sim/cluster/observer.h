@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "kube/cluster_cache.h"
 #include "model/snapshot.h"
+#include "operator/workload_watches.h"
 #include "sim/api/server.h"
 
 namespace trainyard::sim {
@@ -26,6 +27,8 @@ class ClusterObserver {
 
   [[nodiscard]] kube::ClusterCache& cache() { return cache_; }
   [[nodiscard]] const kube::ClusterCache& cache() const { return cache_; }
+  // The Jobs, as operators read the owners of Gangs.
+  [[nodiscard]] kube::ObjectCache<model::Workload>& owners() { return owners_; }
   [[nodiscard]] model::Snapshot snapshot(base::WallTime now) const { return cache_.snapshot(now); }
 
  private:
@@ -33,6 +36,7 @@ class ClusterObserver {
 
   ApiServer& server_;
   kube::ClusterCache cache_;
+  kube::ObjectCache<model::Workload> owners_;
   std::vector<std::uint64_t> watches_;
 };
 

@@ -34,6 +34,8 @@ int OperatorProcesses::start() {
   process->instance = std::make_unique<operator_::Operator>(
       operator_::OperatorOptions{.identity = name,
                                  .settings = context_.options.settings,
+                                 .workloadKinds = context_.options.owners ? std::vector<std::string>{"Job"}
+                                                                          : std::vector<std::string>{},
                                  .policy = context_.options.policy,
                                  .provisioning = context_.options.provisioning},
       operator_::Operator::Dependencies{.api = process->client->api,

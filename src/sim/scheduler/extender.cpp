@@ -30,7 +30,8 @@ void GuardExtender::start() {
   };
   add(kube::kNodes, cache_.nodes);
   add(kube::kPods, cache_.pods);
-  add(kube::kTrainingJobs, cache_.jobs);
+  add(kube::kTrainingJobs, cache_.jobs.trainingJobs);
+  add(kube::kGangs, cache_.jobs.gangs);
 }
 
 void GuardExtender::setUp(bool up) {
