@@ -22,7 +22,7 @@ from kubernetes.watch.watch import iter_resp_lines  # noqa: E402  pylint: disabl
 from lib import processes  # noqa: E402  pylint: disable=wrong-import-position
 from lib.cluster import Cluster  # noqa: E402  pylint: disable=wrong-import-position
 
-GROUP, VERSION, JOBS = "trainyard.dev", "v1alpha1", "trainingjobs"
+GROUP, VERSION, JOBS, GANGS = "trainyard.dev", "v1alpha1", "trainingjobs", "gangs"
 GATE = "trainyard.dev/gang"
 JOB_NAME = "trainyard.dev/job-name"
 RUN_FOR = "sim.trainyard.dev/run-for"
@@ -191,6 +191,10 @@ def watch_jobs(namespace=None, **options):
     return Recorder(custom().list_namespaced_custom_object, GROUP, VERSION, namespace, JOBS, **options)
 
 
+def watch_gangs(namespace, **options):
+    return Recorder(custom().list_namespaced_custom_object, GROUP, VERSION, namespace, GANGS, **options)
+
+
 def watch_pods(namespace=None, **options):
     if namespace is None:
         return Recorder(core().list_pod_for_all_namespaces, **options)
@@ -313,6 +317,7 @@ class Case(unittest.TestCase):
             delete_job(namespace, item["metadata"]["name"])
         core().delete_collection_namespaced_pod(
             namespace, label_selector=f"!{JOB_NAME}", grace_period_seconds=0)
+        core().delete_collection_namespaced_pod(namespace, label_selector="trainyard.dev/gang", grace_period_seconds=0)
         try:
             with watch_jobs(namespace) as jobs:
                 jobs.wait(lambda all_: not all_, f"all jobs of {namespace} are gone")

@@ -1,5 +1,6 @@
 """Every YAML block of docs/ and the README is checked by its reader: objects and parts of them by a real API server
-(strictly, nothing is stored), the policy's sections by the decoder of the programs.
+(strictly, nothing is stored), the policy's sections by the decoder of the programs, workloads whose CRDs are not here by
+`trainyard adopt`.
 """
 import re
 import tempfile
@@ -19,6 +20,7 @@ ROLES = ("  roles:\n  - name: worker\n    replicas: 2\n    template:\n      spec
 POLICY = ("failures", "preflight", "shapeCosts", "policy")
 # Read by programs that are not here: Prometheus, and by Argo CD and Flux, for which test_gitops.py stands in.
 OTHERS = ("- job_name: ", "# Argo CD", "# Flux")
+FOREIGN = ("apiVersion: jobset.x-k8s.io/", "apiVersion: kubeflow.org/", "apiVersion: ray.io/")
 
 
 def blocks():
@@ -57,7 +59,17 @@ class PageYaml(unittest.TestCase):
                                 ROOT / "tests/failures/dev/Aborted.json"])
             return done.stderr if done.returncode else ""
 
+    def not_adopted(self, text):
+        """Says what a workload of a page lacks to be placed as a gang."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "workload.yaml"
+            file.write_text(text)
+            done = support.run([support.program("trainyard"), "adopt", "-f", file])
+            return "" if done.returncode == 0 and "added" not in done.stderr else done.stderr
+
     def check(self, text):
+        if text.startswith(FOREIGN):
+            return self.not_adopted(text)
         first = re.sub(r"^(#.*\n)+", "", text).split(":", 1)[0].strip()
         if first == "apiVersion":
             return self.refused(re.sub(r"^  namespace: .*\n", "", text, flags=re.M))

@@ -25,7 +25,9 @@ NOT_IN_THE_LOG = {
     "operator: get /configmaps trainyard-policy in trainyard-system",
 }
 # What was learnt is written a minute after it was learnt at the earliest: a slow machine's story is long enough.
-SOMETIMES_IN_THE_LOG = {"operator: patch /configmaps trainyard-run-times in trainyard-system"}
+SOMETIMES_IN_THE_LOG = {"operator: patch /configmaps trainyard-run-times in trainyard-system",
+                        # After a conflict.
+                        "operator: get trainyard.dev/gangs"}
 
 
 @dataclass(frozen=True, order=True)
@@ -89,6 +91,7 @@ class RightsTest(support.Case):
         with support.watch_jobs() as jobs, support.watch_pods() as pods:
             self.names_that_are_taken(jobs)
             self.gangs_to_their_end(jobs)
+            self.gangs_of_others(pods)
             self.deleted_while_it_runs(jobs, pods)
             self.claims_that_do_not_exist(jobs)
             self.events_that_repeat()
@@ -116,6 +119,24 @@ class RightsTest(support.Case):
         support.create_job(self.namespace, job("fails", replicas=2, run_for="1s", annotations={support.EXIT_CODE: "1"},
                                                failure={"maxRestarts": 0}))
         wait_phase(jobs, self.namespace, "fails", "Failed")
+
+    def gangs_of_others(self, pods):
+        """A Job in a queue, and a pod that is evicted because its Gang is held."""
+        place, queue = [{"name": "trainyard.dev/place"}], {"labels": {"trainyard.dev/queue": "default"}}
+        template = {"metadata": {"annotations": {support.RUN_FOR: "1s"}}, "spec": {
+            "restartPolicy": "Never", "containers": [{"name": "c", "image": "c"}]}}
+        with support.watch_gangs(self.namespace) as gangs:
+            kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps({
+                "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "indexed", **queue}, "spec": {
+                    "suspend": True, "completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": template}}))
+            gangs.wait(lambda all_: support.phase(all_.get((self.namespace, "indexed.job"))) == "Succeeded", "the Job has ended")
+            kubectl("delete", "job", "indexed", "-n", self.namespace)
+            core().create_namespaced_pod(self.namespace, {"metadata": {"name": "bare", **queue}, "spec": {
+                "schedulingGates": place, "containers": [{"name": "c", "image": "c"}]}})
+            gangs.wait(lambda all_: support.phase(all_.get((self.namespace, "bare.pod"))) == "Running", "the pod runs")
+            kubectl("patch", "gang", "bare.pod", "-n", self.namespace, "--type=merge", "-p", '{"spec":{"hold":true}}')
+            pods.wait(lambda all_: (self.namespace, "bare") not in all_, "the pod is evicted")
+            gangs.wait(lambda all_: not all_, "no Gang is left")
 
     def deleted_while_it_runs(self, jobs, pods):
         support.create_job(self.namespace, job("unwanted", replicas=2))
@@ -466,7 +487,7 @@ class ChartTest(unittest.TestCase):
         """Unless requested: neither with the release nor when the CRDs leave it."""
         for values, kept in (({}, True), ({"crds": {"keep": False}}, False)):
             objects = list(yaml.safe_load_all(helm.template(given().tools["helm"], values, only=["crds"])))
-            self.assertEqual(2, len(objects))
+            self.assertEqual(3, len(objects))
             for each in objects:
                 policy = each["metadata"].get("annotations", {}).get("helm.sh/resource-policy")
                 self.assertEqual("keep" if kept else None, policy)

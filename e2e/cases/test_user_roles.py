@@ -337,7 +337,7 @@ class PoliciesTest(UserCase):
         def having(metadata):
             return json.dumps({**body, "metadata": {**body["metadata"], **metadata}})
         for field, entries in (("finalizers", finalizers), ("ownerReferences", owners)):
-            words = f"metadata.{field} of a TrainingJob must not have more than 16 entries"
+            words = f"metadata.{field} of a TrainingJob or a Gang must not have more than 16 entries"
             for group in ([], ["--as-group=system:masters"]):
                 self.refused(words, "admin", *create, *group, input=having(entries(17)))
             self.as_user("admin", *create, input=having(entries(16)))

@@ -13,7 +13,8 @@ _READY_SECONDS = 60
 
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
-       fast_eviction=False, audit=False, api_only=False, real=0, install=True, progress=None):
+       fast_eviction=False, audit=False, api_only=False, real=0, install=True, workloads=False, kinds=("Job",),
+       progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
@@ -22,6 +23,8 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     seconds. audit: all requests with their clients, in D/audit.log. api_only: the API server with its garbage collector, namespaces
     and service accounts, and no other program that changes objects: no scheduler, no nodes, no Trainyard.
     install: False leaves CRDs and rights out too, for callers that install the chart (lib/helm.py).
+    workloads: also the controllers of Deployments, StatefulSets and DaemonSets, as with real nodes.
+    kinds: workloads of other controllers that the operator queues.
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
@@ -37,7 +40,8 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     folder = _new_directory(directory)
     shape = shape or kwok.Shape()
     options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
-               "audit": audit, "api_only": api_only, "real": real, "install": install}
+               "audit": audit, "api_only": api_only, "real": real, "install": install,
+               "workloads": workloads or bool(real), "kinds": list(kinds)}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
@@ -87,7 +91,8 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
         # The garbage collector asks which kinds there are when it starts, and then every half minute: of a kind that comes
         # later the first deletion waits that long.
         _install(cluster, binaries, progress)
-    cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"], options["api_only"]))
+    cluster.add(controlplane.controller_manager(cluster, options["fast_eviction"], options["api_only"],
+                                                options["workloads"]))
     if options["api_only"]:
         return _wait_api(cluster, progress)
     cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))

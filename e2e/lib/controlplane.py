@@ -17,7 +17,7 @@ _CONTROLLERS = (
     "persistentvolumeclaim-protection-controller", "clusterrole-aggregation-controller",
     "validatingadmissionpolicy-status-controller")
 
-# What real nodes run, some of it brought by charts.
+# What charts on real nodes need, and kinds that are made of StatefulSets.
 _WORKLOAD_CONTROLLERS = ("deployment-controller", "replicaset-controller", "daemonset-controller",
                          "statefulset-controller", "endpoints-controller")
 
@@ -101,12 +101,12 @@ def _for_real_nodes(layout):
             f"--kubelet-client-key={layout.pki}/kubelet-client.key"]
 
 
-def controller_manager(layout, fast_eviction, api_only=False):
+def controller_manager(layout, fast_eviction, api_only=False, workloads=False):
     port = layout.ports["kube-controller-manager"]
     # The grace period must span several lease renewals of the simulated kubelets (see kwok below).
     grace = "8s" if fast_eviction else "50s"
     controllers = _API_CONTROLLERS if api_only else _CONTROLLERS
-    if layout.plan:
+    if workloads:
         controllers += _WORKLOAD_CONTROLLERS
     return Program("kube-controller-manager", [
         layout.tools["kube-controller-manager"],
