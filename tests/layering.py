@@ -35,7 +35,7 @@ PROGRAMS = {
 ROOMS = ("network", "ledger", "lifecycle", "order", "queues", "resize", "planner", "place", "search", "timeline", "preemption", "gang", "guard", "status",
   "admission", "elastic", "schedule", "cycle", "forecast", "autoscaling")
 # Further folders inside a library, lowest first, by the same rule.
-FOLDERS = {"sim": ("api", "nodes", "scheduler", "cluster"), "replay": ("traces", "engine", "papers")}
+FOLDERS = {"sim": ("api", "nodes", "scheduler", "workloads", "cluster"), "replay": ("traces", "engine", "papers")}
 # Third-party headers of each library; in .cpp files only, except those everywhere allowed.
 EVERYWHERE = ("fmt/", "tl/")
 THIRD_PARTY = {
