@@ -39,14 +39,13 @@ void GangsKeeper::podChanged(const PodPtr& before, const PodPtr& after) {
   };
   if (const auto gang = gangOf(before)) {
     Pods& pods = pods_[*gang];
-    pods.arriving.erase(before->key);
-    pods.members.erase(before->key);
-    if (pods.arriving.empty() && pods.members.empty()) pods_.erase(*gang);
+    for (auto* each : {&pods.arriving, &pods.members, &pods.ended}) each->erase(before->key);
+    if (pods.arriving.empty() && pods.members.empty() && pods.ended.empty()) pods_.erase(*gang);
     mark(*gang);
   }
   if (const auto gang = gangOf(after)) {
     Pods& pods = pods_[*gang];
-    (after->arrival ? pods.arriving : pods.members).insert(after->key);
+    (after->arrival ? pods.arriving : after->finished() ? pods.ended : pods.members).insert(after->key);
     mark(*gang);
   }
 }
@@ -79,7 +78,7 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
   // A Gang that users made is theirs to delete; one of another owner goes with it.
   const bool isOfPods = gang->owner->kind == "Pod" && !gang->owner->apiVersion.empty();
   if (!isOfPods || gang->deleting) return;
-  if (!isIdle(pods) && !(gang->finished() && !pods.arriving.empty())) {
+  if (!isIdle(*gang, pods) && !(gang->finished() && !pods.arriving.empty())) {
     idleSince_.erase(key);
     return;
   }
@@ -91,7 +90,11 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
   });
 }
 
-bool GangsKeeper::isIdle(const Pods& pods) const { return pods.arriving.empty() && pods.members.empty(); }
+// A Gang that has ended stays as long as its pods do. One that waits, and whose pods have all ended, would
+// wait for ever.
+bool GangsKeeper::isIdle(const model::Gang& gang, const Pods& pods) const {
+  return pods.arriving.empty() && pods.members.empty() && (!gang.finished() || pods.ended.empty());
+}
 
 void GangsKeeper::create(const model::ObjectKey& key, const Pods& pods) {
   busy_.insert(key);

@@ -39,10 +39,11 @@ class GangsKeeper {
 
  private:
   using PodPtr = std::shared_ptr<const model::Pod>;
-  // The pods that ask for a place in a gang, and those that have one.
+  // The pods that ask for a place in a gang, those that have one, and those that have ended.
   struct Pods {
     std::set<model::ObjectKey> arriving;
     std::set<model::ObjectKey> members;
+    std::set<model::ObjectKey> ended;
   };
   // The body of a Gang while its pods are being read.
   struct Draft {
@@ -62,7 +63,7 @@ class GangsKeeper {
   void post(const Draft& draft);
   void remove(const model::Gang& gang);
   void done(const model::ObjectKey& key, bool good);
-  [[nodiscard]] bool isIdle(const Pods& pods) const;
+  [[nodiscard]] bool isIdle(const model::Gang& gang, const Pods& pods) const;
 
   Dependencies deps_;
   std::map<model::ObjectKey, Pods> pods_;
