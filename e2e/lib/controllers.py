@@ -18,12 +18,14 @@ from pathlib import Path
 
 import yaml
 
-from . import images, pki, processes, tools
+from . import images, pki, processes, tools, trainyard
 from .api import fetch
 from .errors import E2EError
 from .kwok import poll
 
 _READY_SECONDS = 60
+# Its own asks with a nslookup that must find the name in each search domain, if it is busybox'.
+_INIT_CONTAINER = trainyard.MANIFESTS / "pytorch-init-container.yaml"
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 # Where controller-runtime looks for a certificate, below TMPDIR.
 _CERTIFICATES = "k8s-webhook-server/serving-certs"
@@ -65,6 +67,7 @@ CONTROLLERS = {
         webhooks="manifests/base/webhook",
         arguments=("--metrics-bind-address=0", "--health-probe-bind-address=0", "--webhook-server-port={port}",
                    f"--pytorch-init-container-image={images.BUSYBOX}",
+                   f"--pytorch-init-container-template-file={_INIT_CONTAINER}",
                    "--kube-api-qps=500", "--kube-api-burst=1000",
                    *(f"--enable-scheme={kind}" for kind in ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")))),
     # As its own chart starts it: without webhooks, whose port is a constant.

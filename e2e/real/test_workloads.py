@@ -20,7 +20,7 @@ SECONDS = 300
 EXAMPLE = support.ROOT / "examples" / "real" / "01-pytorch-ddp.yaml"
 # What Kubeflow's own images bring: host keys, and a server that takes the keys that the controller mounts.
 SSHD = ("ssh-keygen -A && mkdir -p /run/sshd && echo 'sshd:x:74:74::/run/sshd:/bin/false' >> /etc/passwd; "
-        "exec /usr/sbin/sshd -De -o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes")
+        "exec /usr/sbin/sshd -De -f /dev/null -o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes")
 
 
 class Workloads(GangCase):
