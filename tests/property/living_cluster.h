@@ -301,6 +301,9 @@ class LivingCluster {
   void act(const model::ObjectKey&, const core::DeletePod& action) { pods_.erase(action.pod); }
   // None of its jobs is elastic.
   void act(const model::ObjectKey&, const core::NotifyMember&) {}
+  // No job here is a Gang of another controller.
+  void act(const model::ObjectKey&, const core::GivePlace&) {}
+  void act(const model::ObjectKey&, const core::SuspendOwner&) {}
   void act(const model::ObjectKey& name, const core::CollectEvidence&) {
     const auto classes = model::allFailureClasses();
     core::Failure failure;
