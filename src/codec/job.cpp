@@ -20,7 +20,7 @@ namespace {
 
 using model::Job;
 
-// Of a status that another controller writes, what people read. The rest may be true of another cluster:
+// Clears what people do not read in a status that another controller writes. It may describe another cluster:
 // MultiKueue copies a status whole, with a record that names nodes of the cluster that runs the job.
 void keepForReaders(model::JobStatus& status) {
   status.gang = {};

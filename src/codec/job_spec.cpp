@@ -71,7 +71,7 @@ seconds readGrace(const Field& podSpec, const std::optional<model::Checkpoint>& 
   return saves ? std::max(own, checkpoint->gracePeriod) : own;
 }
 
-// Who makes the pods of a template.
+// The maker of the pods of a template.
 enum class PodMaker { kOperator, kOthers };
 
 model::Role readRole(const Field& element, std::string_view ns, const JobSpec& spec, PodMaker maker) {

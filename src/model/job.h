@@ -35,8 +35,8 @@ struct Role {
   std::vector<std::string> containers = {};  // names of its containers; admission may add others to the pods
   // The termination grace period that the job requests for a member.
   std::chrono::seconds grace{30};
-  // Of a Gang whose pods come in groups, such as the Jobs of a JobSet: pods of a group. Member `index` is pod
-  // `index % groupSize` of group `index / groupSize`. 0: its pods come in no groups.
+  // The number of pods in a group, for a Gang whose pods come in groups, such as the Jobs of a JobSet. Member
+  // `index` is pod `index % groupSize` of group `index / groupSize`. 0: the pods come in no groups.
   int groupSize = 0;
 };
 
@@ -287,7 +287,7 @@ struct Job {
   bool deleting = false;
   bool hasReleaseFinalizer = false;
   std::vector<std::string> otherFinalizers = {};  // of other controllers: kept by every write
-  // Who makes the pods of a Gang; null for a TrainingJob, whose pods the operator makes.
+  // The maker of a Gang's pods; null for a TrainingJob, whose pods the operator makes.
   std::shared_ptr<const Owner> owner = nullptr;
   JobSpec spec;
   JobStatus status;

@@ -8,7 +8,7 @@ namespace trainyard::model {
 
 enum class OwnerEnd { kNone, kSucceeded, kFailed };
 
-// Who makes the pods of a Gang: an object of another controller, such as a JobSet, as its watch shows it; or
+// The maker of a Gang's pods: an object of another controller, such as a JobSet, as its watch shows it; or
 // users, for bare pods (kind "Pod", no name).
 struct Owner {
   std::string apiVersion;

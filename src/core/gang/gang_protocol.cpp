@@ -35,7 +35,7 @@ GangStep stepAborting(const Job& job, const JobPods& pods, const GangContext& co
   }
   if (removal.done()) return commit(dropProposal(job));
   GangStep step = awaitRemoval(removal);
-  // Of a Grow or a Replace, the other members run on.
+  // The other members run on if a Grow or a Replace is aborted.
   const ProposalKind kind = job.status.gang.proposal->kind;
   if (kind == ProposalKind::kStart || kind == ProposalKind::kRestart)
     step.actions = stopOwned(job, std::move(step.actions));

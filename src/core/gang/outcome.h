@@ -29,8 +29,8 @@ struct Verdict {
 // They are checked in this order. A success is not undone by what happens to other members, and an error that
 // shows while the infrastructure stops the gang is likely its consequence.
 //
-// Of a Gang its owner decides, and of a Gang of bare pods their ends; it is never lost, because another
-// controller makes its pods again.
+// The owner of a Gang decides on its end, and bare pods end with the last of them. A Gang is never lost,
+// because another controller makes its pods again.
 [[nodiscard]] Verdict judge(const model::Job& job, const std::vector<Member>& members);
 
 // "pod bert-worker-1 on node n3 ended with exit code 1 (Error)", of a pod that has failed.

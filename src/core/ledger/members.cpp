@@ -42,7 +42,7 @@ using Place = std::tuple<std::string_view, int, std::int64_t>;  // role, index, 
 
 Place placeOf(const model::Pod& pod) { return {pod.member->role, pod.member->index, pod.member->epoch}; }
 
-// Of a job's pods, those of its members: by name, or in a Gang by place.
+// Finds the pods of a job's members: by name, or in a Gang by place.
 class PodIndex {
  public:
   PodIndex(const model::Job& job, const JobPods& pods) : job_(job) {
