@@ -74,11 +74,6 @@ void WorkloadWatches::applyWrite(const model::OwnerKind& kind, std::string_view 
   }
 }
 
-bool WorkloadWatches::has(const model::Uid& uid) const {
-  return std::any_of(watched_.begin(), watched_.end(), [&](const auto& each) {
-    const auto all = each->cache.all();
-    return std::any_of(all.begin(), all.end(), [&](const auto& workload) { return workload->uid == uid; });
-  });
-}
+bool WorkloadWatches::has(const model::Uid& uid) const { return cluster_.jobs.knowsOwner(uid); }
 
 }  // namespace trainyard::operator_

@@ -74,6 +74,7 @@ class JobCache {
   // What is known of the owners of Gangs, by uid. all() and find() show it in the Gangs.
   void setOwner(const model::Uid& uid, const model::Owner& owner);
   void forgetOwner(const model::Uid& uid);
+  [[nodiscard]] bool knowsOwner(const model::Uid& uid) const { return owners_.contains(uid); }
 
  private:
   using OwnerPtr = std::shared_ptr<const model::Owner>;
