@@ -1,5 +1,6 @@
 #include "operator/gangs_keeper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/paths.h"
@@ -39,13 +40,18 @@ void GangsKeeper::podChanged(const PodPtr& before, const PodPtr& after) {
   };
   if (const auto gang = gangOf(before)) {
     Pods& pods = pods_[*gang];
-    for (auto* each : {&pods.arriving, &pods.members, &pods.ended}) each->erase(before->key);
+    pods.arriving.erase(before->key);
+    for (auto* each : {&pods.members, &pods.ended}) each->erase(before->key);
     if (pods.arriving.empty() && pods.members.empty() && pods.ended.empty()) pods_.erase(*gang);
     mark(*gang);
   }
   if (const auto gang = gangOf(after)) {
     Pods& pods = pods_[*gang];
-    (after->arrival ? pods.arriving : after->finished() ? pods.ended : pods.members).insert(after->key);
+    if (after->arrival) {
+      pods.arriving.insert(after->key);
+    } else {
+      (after->finished() ? pods.ended : pods.members).emplace(after->key, after->gangUid);
+    }
     mark(*gang);
   }
 }
@@ -93,7 +99,9 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
 // A Gang that has ended stays as long as its pods do. One that waits, and whose pods have all ended, would
 // wait for ever.
 bool GangsKeeper::isIdle(const model::Gang& gang, const Pods& pods) const {
-  return pods.arriving.empty() && pods.members.empty() && (!gang.finished() || pods.ended.empty());
+  const auto areOfGang = [&](const auto& each) { return each.second == gang.uid; };
+  return pods.arriving.empty() && std::none_of(pods.members.begin(), pods.members.end(), areOfGang) &&
+         (!gang.finished() || std::none_of(pods.ended.begin(), pods.ended.end(), areOfGang));
 }
 
 void GangsKeeper::create(const model::ObjectKey& key, const Pods& pods) {

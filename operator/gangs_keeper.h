@@ -39,11 +39,12 @@ class GangsKeeper {
 
  private:
   using PodPtr = std::shared_ptr<const model::Pod>;
-  // The pods that ask for a place in a gang, those that have one, and those that have ended.
+  // The pods that name a gang: those that ask for a place, and, with the uid of the Gang that gave it, those
+  // that have one and those that have ended. An earlier Gang of the name may have been another.
   struct Pods {
     std::set<model::ObjectKey> arriving;
-    std::set<model::ObjectKey> members;
-    std::set<model::ObjectKey> ended;
+    std::map<model::ObjectKey, model::Uid> members;
+    std::map<model::ObjectKey, model::Uid> ended;
   };
   // The body of a Gang while its pods are being read.
   struct Draft {

@@ -72,6 +72,13 @@ std::string describeRemaining(const std::vector<Member>& members) {
   return {};
 }
 
+// A pod that was deleted, or that its node ended, has not ended for its controller, which makes another.
+bool hasEnded(const Member& member) {
+  if (member.succeeded) return true;
+  if (!member.failed || member.pod->terminating) return false;
+  return member.pod->controllerUid.empty() || !endedByNode(*member.pod);
+}
+
 // Its controller decides about a Gang, with the rules of its kind. Bare pods have ended when all have.
 Verdict judgeOwned(const Job& job, const std::vector<Member>& members) {
   switch (job.owner->end) {
@@ -80,9 +87,7 @@ Verdict judgeOwned(const Job& job, const std::vector<Member>& members) {
     case model::OwnerEnd::kNone: break;
   }
   const bool arePods = job.owner->uid.empty();
-  const bool allEnded = std::all_of(members.begin(), members.end(),
-                                    [](const Member& member) { return member.succeeded || member.failed; });
-  if (!arePods || members.empty() || !allEnded) return {};
+  if (!arePods || members.empty() || !std::all_of(members.begin(), members.end(), hasEnded)) return {};
   const auto failed = std::find_if(members.begin(), members.end(), [](const Member& m) { return m.failed; });
   if (failed == members.end()) return {Outcome::kSucceeded, "PodsSucceeded", "all its pods succeeded"};
   return {Outcome::kFailed, "PodFailed", describeFailure(*failed->pod)};

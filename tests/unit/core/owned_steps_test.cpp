@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/gang/gang_proposals.h"
+#include "core/gang/outcome.h"
 #include "core/gang/owned_size.h"
 #include "core/gang/victim_assignment.h"
 #include "core/guard/guard.h"
@@ -245,6 +246,25 @@ TEST_CASE("a Gang gives up its last places once its owner has taken back the pod
   CHECK(given({failed, other(1), other(2)}).empty());
   CHECK(given({failed, other(2).terminating()}).empty());
   CHECK(given({failed}) == std::vector<int>{2, 1});
+}
+
+TEST_CASE("bare pods have ended when all have, but not one that its controller makes again") {
+  const model::Job gang = job("ml/pair.pods").role("worker", 1, gpus(8)).placed("n1", "worker", "0").ofPods();
+  const auto outcomeWith = [&](const model::Pod& only) {
+    const JobPods pods = {std::make_shared<const model::Pod>(only)};
+    return judge(gang, placedMembers(gang, *gang.status.gang.placed, pods)).outcome;
+  };
+  const auto member = [&] { return pod("ml/a").placedIn(gang, "worker", 0).on("n1"); };
+  CHECK(outcomeWith(member()) == Outcome::kRunning);
+  CHECK(outcomeWith(member().phase(model::PodPhase::kSucceeded)) == Outcome::kSucceeded);
+  CHECK(outcomeWith(member().phase(model::PodPhase::kFailed)) == Outcome::kFailed);
+  CHECK(outcomeWith(member().phase(model::PodPhase::kFailed).terminating()) == Outcome::kRunning);
+  model::Pod evicted = member().phase(model::PodPhase::kFailed);
+  evicted.statusReason = "Evicted";
+  CHECK(outcomeWith(evicted) == Outcome::kFailed);
+  evicted.controllerKind = "ReplicaSet";
+  evicted.controllerUid = model::Uid("r1");
+  CHECK(outcomeWith(evicted) == Outcome::kRunning);
 }
 
 TEST_CASE("bare pods are evicted, which their controllers can distinguish from a failure") {
