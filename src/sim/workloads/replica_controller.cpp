@@ -77,12 +77,14 @@ void ReplicaController::look(const model::Uid& uid) {
   const SetPtr set = setOf(uid);
   if (!set || set->deleting) return;
   Progress& progress = progress_[uid];
+  // The watch may show a pod before its creation is answered: it would be counted twice.
+  if (progress.creating > 0) return;
   std::vector<PodPtr> active;
   for (const PodPtr& pod : pods_.all()) {
     if (pod->owner == uid && pod->active() && !progress.deleted.contains(pod->uid)) active.push_back(pod);
   }
   const int ended = static_cast<int>(progress.ended.size());
-  const int missing = set->replicas - ended - static_cast<int>(active.size()) - progress.creating;
+  const int missing = set->replicas - ended - static_cast<int>(active.size());
   for (int i = 0; i < missing; ++i) createPod(*set, progress);
   if (missing < 0) removePods(std::move(active), static_cast<std::size_t>(-missing), progress);
 }
