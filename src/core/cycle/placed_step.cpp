@@ -29,16 +29,6 @@ void reportSilence(const model::Job& job, const StatusUpdate& update, JobDecisio
   decision.events.push_back({true, "Stalled", silenceText(job, *update.life->silentSince)});
 }
 
-// The members that have no pod, or one that failed, and a node that is gone or takes no pods.
-std::vector<Member> withoutNode(const std::vector<Member>& members, const Ledger& ledger) {
-  std::vector<Member> lost;
-  for (const Member& member : members) {
-    const auto at = ledger.find(member.node);
-    if (isOpen(member) && (!at || !ledger.nodes()[*at].node->takesPods())) lost.push_back(member);
-  }
-  return lost;
-}
-
 }  // namespace
 
 void PlacedStep::watch(const CurrentJob& current) {
@@ -97,16 +87,18 @@ void PlacedStep::watchOwned(const CurrentJob& current) {
   if (preemptor != nullptr && !ended) return evict(job, *preemptor);
   if (!ended && job->owner->suspended) return giveUpSuspended(job, update);
   if (!ended) {
-    if (const auto lost = withoutNode(members, in_.ledger); !lost.empty() && mayRestartNow(*job))
-      return moveAway(job, members, lost, update);
+    const ClosedPlaces closed = closedPlaces(*job, members, in_.ledger, in_.input.snapshot.jobs);
+    if (!closed.members.empty() && mayRestartNow(*job)) return moveAway(job, members, closed, update);
   }
   const base::WallTime now = in_.input.snapshot.now;
   if (!ended) {
     if (const auto abandoned = abandonedPlaces(*job, members, now); !abandoned.empty())
       return giveUpPlaces(job, abandoned, abandoned.size() == members.size(), update);
   }
+  Placing placing;
+  if (!ended) placing = placeArrivals(*job, members, in_.gangContext(current.feedback));
   JobDecision& decision = decisions_.derive(job, job->status.gang, update);
-  setPodsMissing(*job, members, now, *decision.status);
+  setPodsMissing(*job, members, placing.refused.reason, now, *decision.status);
   removal_.removeStrays(*job, decision);
   if (ended) {
     decision.urgency = Urgency::kNow;
@@ -116,12 +108,12 @@ void PlacedStep::watchOwned(const CurrentJob& current) {
   }
   const bool grows = firstSurplus(*job, in_.podsOf(*job), in_.ledger.pods().arrivals(job->key)).has_value();
   if (grows) sizes_.add(job);
-  GangStep step = placeArrivals(*job, members, in_.gangContext(current.feedback));
-  std::move(step.actions.begin(), step.actions.end(), std::back_inserter(decision.actions));
-  const auto wakeAt = abandonedAt(*job, members);
-  in_.wakeAt(wakeAt);
-  if (!grows && decision.actions.empty() && *decision.status == job->status)
-    in_.settle(current.position, wakeAt);
+  std::move(placing.actions.begin(), placing.actions.end(), std::back_inserter(decision.actions));
+  in_.wakeAt(abandonedAt(*job, members));
+  // What an open place waits for is not only its own gang's: its node may open, its pod may arrive.
+  const bool isComplete = std::none_of(members.begin(), members.end(), isOpen);
+  if (isComplete && !grows && decision.actions.empty() && *decision.status == job->status)
+    in_.settle(current.position);
 }
 
 // The gang goes on without these places; without any, it waits again.
@@ -154,20 +146,20 @@ void PlacedStep::giveUpSuspended(const JobPtr& job, const StatusUpdate& update) 
 }
 
 // These members get other nodes; the others run on.
-void PlacedStep::moveAway(const JobPtr& job, const std::vector<Member>& members,
-                          const std::vector<Member>& lost, StatusUpdate update) {
+void PlacedStep::moveAway(const JobPtr& job, const std::vector<Member>& members, const ClosedPlaces& closed,
+                          StatusUpdate update) {
   if (!claims_.holdsClaimed(job->key)) update.pending = backingOff(in_, *job);
   if (update.pending) {
     decisions_.write(job, job->status.gang, {}, update);
     return;
   }
-  Replacement replacement = replaceLost(*job, members, lost, placementScope(), in_.author());
+  Replacement replacement = replaceLost(*job, members, closed.members, placementScope(), in_.author());
   FailedGang gang{.record = std::move(replacement.record),
                   .assignments = std::move(replacement.assignments),
                   .update = std::move(update),
                   .event = {true, "MemberLost",
-                            fmt::format("node {} of member {}-{} takes no pods: it gets another",
-                                        lost.front().node, lost.front().role, lost.front().index)}};
+                            fmt::format("{}: member {}-{} gets another node", closed.reason,
+                                        closed.members.front().role, closed.members.front().index)}};
   follow(job, takeForRestart(*job, std::move(gang)));
 }
 

@@ -8,6 +8,7 @@
 #include "core/cycle/job_decisions.h"
 #include "core/cycle/pod_removal.h"
 #include "core/cycle/size_step.h"
+#include "core/gang/owned_steps.h"
 
 namespace trainyard::core {
 
@@ -29,7 +30,7 @@ class PlacedStep {
   void giveUpPlaces(const JobPtr& job, const std::vector<Member>& open, bool areAll,
                     const StatusUpdate& update);
   void giveUpSuspended(const JobPtr& job, const StatusUpdate& update);
-  void moveAway(const JobPtr& job, const std::vector<Member>& members, const std::vector<Member>& lost,
+  void moveAway(const JobPtr& job, const std::vector<Member>& members, const ClosedPlaces& closed,
                 StatusUpdate update);
   void recordLost(const JobPtr& job);
   void release(const JobPtr& job, const model::ObjectKey& preemptor);

@@ -12,8 +12,9 @@ namespace {
 
 using model::Job;
 
-// Whether `other` must yield the nodes that it shares with `mine`.
+// Whether `other` must yield the nodes that it shares with `mine`. A placement is older than any proposal.
 bool yieldsTo(const Job& other, const Job& mine) {
+  if (!mine.status.gang.proposal) return true;
   const auto& theirs = *other.status.gang.proposal;
   const auto& ours = *mine.status.gang.proposal;
   if (theirs.term != ours.term) return theirs.term < ours.term;

@@ -92,8 +92,8 @@ std::optional<base::WallTime> abandonedAt(const Job& job, const std::vector<Memb
   return since ? std::optional(*since + kKeepPlaces) : std::nullopt;
 }
 
-void setPodsMissing(const Job& job, const std::vector<Member>& members, base::WallTime now,
-                    model::JobStatus& status) {
+void setPodsMissing(const Job& job, const std::vector<Member>& members, std::string_view refusal,
+                    base::WallTime now, model::JobStatus& status) {
   std::string names;
   std::size_t open = 0;
   for (const Member& each : members) {
@@ -106,8 +106,9 @@ void setPodsMissing(const Job& job, const std::vector<Member>& members, base::Wa
   };
   if (open > 0) {
     return set(model::ConditionStatus::kTrue, "PodsMissing",
-               fmt::format("{} of {} without a pod: {}{}", open, model::counted(members.size(), "place"),
-                           names, open > kNamed ? ", …" : ""));
+               fmt::format("{} of {} without a pod: {}{}{}{}", open, model::counted(members.size(), "place"),
+                           names, open > kNamed ? ", …" : "",
+                           refusal.empty() ? "" : "; a pod that has arrived stays gated: ", refusal));
   }
   if (openSince(job)) set(model::ConditionStatus::kFalse, "Complete", "every place has its pod");
 }

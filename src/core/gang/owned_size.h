@@ -37,8 +37,8 @@ struct Surplus {
 [[nodiscard]] std::optional<base::WallTime> abandonedAt(const model::Job& job,
                                                         const std::vector<Member>& members);
 
-// Sets the condition PodsMissing.
-void setPodsMissing(const model::Job& job, const std::vector<Member>& members, base::WallTime now,
-                    model::JobStatus& status);
+// Sets the condition PodsMissing. refusal: why a pod that has arrived stays gated; empty if none does.
+void setPodsMissing(const model::Job& job, const std::vector<Member>& members, std::string_view refusal,
+                    base::WallTime now, model::JobStatus& status);
 
 }  // namespace trainyard::core

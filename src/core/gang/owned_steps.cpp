@@ -1,13 +1,15 @@
 #include "core/gang/owned_steps.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
-#include "core/gang/barrier.h"
 #include "core/gang/gang_proposals.h"
 #include "core/gang/lost_node.h"
 #include "core/gang/owned_size.h"
@@ -45,11 +47,11 @@ class ArrivedPods {
   [[nodiscard]] const Pod* takeUnranked(const Member& member) {
     return take([&](const Pod& pod) { return pod.arrival->role == member.role && pod.arrival->rank < 0; });
   }
-  // A pod with an index that the gang has no member for: a Job that starts again, after some of its pods have
-  // succeeded, has fewer members than indices.
-  [[nodiscard]] const Pod* takeBeyond(const Member& member, const model::Role& role) {
+  // mayTake: says of the index that a pod's controller gave it whether it may take a place of another index.
+  template <typename MayTake>
+  [[nodiscard]] const Pod* takeOther(const Member& member, int groupSize, MayTake mayTake) {
     return take([&](const Pod& pod) {
-      return pod.arrival->role == member.role && indexOf(*pod.arrival, role.groupSize) >= role.replicas;
+      return pod.arrival->role == member.role && mayTake(indexOf(*pod.arrival, groupSize));
     });
   }
 
@@ -83,9 +85,31 @@ bool anyReleased(const std::vector<Member>& members) {
   });
 }
 
+std::map<model::NodeName, std::vector<Member>> byNode(const std::vector<Member>& members) {
+  std::map<model::NodeName, std::vector<Member>> groups;
+  for (const Member& each : members) groups[each.node].push_back(each);
+  return groups;
+}
+
 std::vector<Member> withPods(std::vector<Member> members) {
   std::erase_if(members, [](const Member& m) { return m.pod == nullptr; });
   return members;
+}
+
+// Whether a pod of this index may take the place of another: if the gang has none for it. Indices and places
+// part when a Job starts again after some of its pods have succeeded, and when one is scaled down and up
+// again. (Rejected: to renumber the places. That is a proposal each time, for what no pod can see.)
+bool mayTakeOtherPlace(const Job& job, const std::vector<Member>& members, std::string_view role,
+                       std::int64_t index) {
+  const auto own = std::find_if(members.begin(), members.end(),
+                                [&](const Member& each) { return each.role == role && each.index == index; });
+  // The place of a pod that is being deleted will be open.
+  if (own != members.end()) return !isOpen(*own) && (own->pod == nullptr || !own->pod->terminating);
+  if (!job.status.gang.placed || index > std::numeric_limits<int>::max()) return true;
+  const auto& places = job.status.gang.placed->assignments;
+  return std::none_of(places.begin(), places.end(), [&](const model::Assignment& each) {
+    return each.role == role && each.indices.contains(static_cast<int>(index));
+  });
 }
 
 // Bare pods have no owner to wait for.
@@ -125,23 +149,47 @@ std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& mem
   };
   takeEach([&](const Member& m, const model::Role& role) { return arrived.takeRanked(m, role.groupSize); });
   takeEach([&](const Member& m, const model::Role&) { return arrived.takeUnranked(m); });
-  takeEach([&](const Member& m, const model::Role& role) { return arrived.takeBeyond(m, role); });
+  takeEach([&](const Member& m, const model::Role& role) {
+    return arrived.takeOther(m, role.groupSize, [&](std::int64_t index) {
+      return mayTakeOtherPlace(job, members, role.name, index);
+    });
+  });
   return withPods(std::move(matched));
 }
 
-GangStep placeArrivals(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+Placing placeArrivals(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  Placing placing;
   const std::vector<Member> arriving = matchArrivals(job, members, context.ledger->pods().arrivals(job.key));
-  if (arriving.empty()) return {};
-  const BarrierResult barrier = checkBarrier(job, arriving, *context.ledger, *context.jobs);
-  GangStep step;
-  if (barrier.verdict == BarrierVerdict::kAbort && job.status.gang.proposal)
-    return abortAttempt(job, {barrier.reason, barrier.lostNodes}, context);
-  if (barrier.verdict != BarrierVerdict::kPass) return step;
-  for (const Member& each : arriving) {
-    step.actions.emplace_back(
-        GivePlace{each.pod->key, each.pod->uid, each.role, each.index, each.epoch, each.node});
+  for (const auto& [node, arrivals] : byNode(arriving)) {
+    BarrierResult barrier = checkBarrier(job, arrivals, *context.ledger, *context.jobs);
+    if (barrier.verdict == BarrierVerdict::kPass) {
+      for (const Member& each : arrivals)
+        placing.actions.emplace_back(
+            GivePlace{each.pod->key, each.pod->uid, each.role, each.index, each.epoch, each.node});
+    } else if (placing.refused.verdict != BarrierVerdict::kAbort) {
+      placing.refused = std::move(barrier);
+    } else {
+      std::move(barrier.lostNodes.begin(), barrier.lostNodes.end(),
+                std::back_inserter(placing.refused.lostNodes));
+    }
   }
-  return step;
+  return placing;
+}
+
+ClosedPlaces closedPlaces(const Job& job, const std::vector<Member>& members, const Ledger& ledger,
+                          const model::SharedList<Job>& jobs) {
+  ClosedPlaces closed;
+  std::vector<Member> open = openOf(members);
+  // What counts is whether any pod of the role could run: a larger node may not help one that was created
+  // larger.
+  for (Member& each : open) each.pod = nullptr;
+  for (const auto& [node, places] : byNode(open)) {
+    const BarrierResult barrier = checkBarrier(job, places, ledger, jobs);
+    if (barrier.verdict != BarrierVerdict::kAbort) continue;
+    if (closed.reason.empty()) closed.reason = barrier.reason;
+    closed.members.insert(closed.members.end(), places.begin(), places.end());
+  }
+  return closed;
 }
 
 GangStep stepOwnedReserved(const Job& job, const JobPods& pods, const GangContext& context) {
@@ -168,9 +216,11 @@ GangStep stepOwnedReserved(const Job& job, const JobPods& pods, const GangContex
   if (job.owner->suspends && job.owner->suspended) {
     step.actions.emplace_back(SuspendOwner{false});
   } else {
-    step = placeArrivals(job, open, context);
+    Placing placing = placeArrivals(job, members, context);
+    if (placing.refused.verdict == BarrierVerdict::kAbort)
+      return abortAttempt(job, {placing.refused.reason, placing.refused.lostNodes}, context);
+    step.actions = std::move(placing.actions);
   }
-  if (step.record) return step;
   step.wakeAt = wakeAt ? std::min(*wakeAt, proposal.deadline) : proposal.deadline;
   return step;
 }

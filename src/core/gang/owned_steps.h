@@ -1,7 +1,9 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "core/gang/barrier.h"
 #include "core/gang/gang_protocol.h"
 #include "core/gang/gang_removal.h"
 #include "core/ledger/members.h"
@@ -9,21 +11,34 @@
 namespace trainyard::core {
 
 // The protocol for a Gang, whose pods other controllers make (docs/protocol.md, "Gangs of other kinds"). Part
-// of stepProposal(); not for use elsewhere, but for placeArrivals() and stopOwned().
+// of stepProposal(); placeArrivals(), closedPlaces() and stopOwned() are for placed gangs too.
 //
 // Places are reserved for the whole gang, and each pod is released to its place as it arrives. (Rejected: to
 // wait for all pods, as a TrainingJob does. Many controllers create some pods only after others run:
 // mpi-operator its launcher, LeaderWorkerSet its workers, JobSet what dependsOn names.)
 
-// Returns the members, each without a pod that holds its place, with a pod that has arrived for it: by its
-// rank, else the oldest of its role. A member for which none has arrived is left out.
+// Returns the open ones of the members with a pod that has arrived for them: that of their index, else the
+// oldest of their role that has none, or whose index has no place. A member for which none has arrived is
+// left out.
 [[nodiscard]] std::vector<Member> matchArrivals(const model::Job& job, const std::vector<Member>& members,
                                                 const JobPods& arrivals);
 
-// Releases the pods that have arrived for these members, if their nodes are open to them as they were
-// created. Otherwise the attempt of the proposal is given up; without a proposal the pods stay gated.
-[[nodiscard]] GangStep placeArrivals(const model::Job& job, const std::vector<Member>& members,
-                                     const GangContext& context);
+// Pods that have arrived for their places.
+struct Placing {
+  std::vector<Action> actions = {};  // release those whose nodes are open to them as they were created
+  BarrierResult refused = {};        // why the others stay gated; kPass if none does
+};
+[[nodiscard]] Placing placeArrivals(const model::Job& job, const std::vector<Member>& members,
+                                    const GangContext& context);
+
+// Places that no pod of their role can take: the node is gone, closed or full.
+struct ClosedPlaces {
+  std::vector<Member> members = {};
+  std::string reason = {};  // of the first
+};
+// Returns those of the open places of a gang that is placed.
+[[nodiscard]] ClosedPlaces closedPlaces(const model::Job& job, const std::vector<Member>& members,
+                                        const Ledger& ledger, const model::SharedList<model::Job>& jobs);
 
 // The steps of a proposal in phase Reserved.
 [[nodiscard]] GangStep stepOwnedReserved(const model::Job& job, const JobPods& pods,

@@ -14,10 +14,20 @@ bool occupies(const model::Pod& pod) { return pod.bound() && !pod.finished(); }
 
 bool isMember(const model::Pod& pod) { return model::claimsGang(pod) && pod.member.has_value(); }
 
-const model::NodeName* placeOf(const std::vector<model::Assignment>& assignments,
-                               const model::MemberLabels& member) {
-  for (const model::Assignment& each : assignments) {
-    if (each.role == member.role && each.indices.contains(member.index)) return &each.node;
+bool isFor(const model::Assignment& place, const model::MemberLabels& member) {
+  return place.role == member.role && place.indices.contains(member.index);
+}
+
+// Null for a member of another epoch than its place, and for one without.
+const model::NodeName* placeOf(const model::GangRecord& gang, const model::MemberLabels& member) {
+  if (gang.proposal && gang.proposal->epoch == member.epoch) {
+    for (const model::Assignment& each : gang.proposal->add) {
+      if (isFor(each, member)) return &each.node;
+    }
+  }
+  if (!gang.placed) return nullptr;
+  for (const model::Assignment& each : gang.placed->assignments) {
+    if (isFor(each, member) && gang.placed->epochOf(each) == member.epoch) return &each.node;
   }
   return nullptr;
 }
@@ -101,12 +111,7 @@ void Invariants::checkMember(const model::Pod& pod) {
   if (!pod.bound()) return;
   const auto job = observer_.cache().jobs.find({pod.key.ns, pod.member->jobName});
   if (!job || job->uid != model::gangUidOf(pod)) return;
-  const auto& gang = job->status.gang;
-  const model::NodeName* place = nullptr;
-  if (gang.placed && gang.placed->epoch == pod.member->epoch)
-    place = placeOf(gang.placed->assignments, *pod.member);
-  if (gang.proposal && gang.proposal->epoch == pod.member->epoch)
-    place = placeOf(gang.proposal->add, *pod.member);
+  const model::NodeName* place = placeOf(job->status.gang, *pod.member);
   if (place != nullptr && *place != pod.node) {
     violated(fmt::format("pod {} is bound to {}, its place is on {}", pod.key, pod.node, *place));
   }

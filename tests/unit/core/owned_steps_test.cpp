@@ -117,6 +117,58 @@ TEST_CASE("a pod of a group gets the place of its index in its group") {
   CHECK(released(scene.step()) == Texts{"b on n1 as worker-0", "a on n2 as worker-1"});
 }
 
+TEST_CASE(
+    "a pod whose index has no place, or another's pod in it, takes an open one; others wait for theirs") {
+  // Scaled down to the place of index 2, and up again.
+  Scene scene(job("ml/pair.pods")
+                  .role("worker", 3, gpus(8))
+                  .placed("n1", "worker", "2")
+                  .placed("n2", "worker", "1")
+                  .ofPods());
+  const auto takes = [&](std::vector<model::Pod> pods) {
+    scene.pods = std::move(pods);
+    const model::Snapshot all = scene.snapshot();
+    const Ledger ledger(all);
+    const auto members =
+        placedMembers(scene.gang, *scene.gang.status.gang.placed, ledger.pods().of(scene.gang));
+    Texts texts;
+    for (const Member& each : matchArrivals(scene.gang, members, ledger.pods().arrivals(scene.gang.key)))
+      texts.push_back(each.pod->key.name + " as " + std::to_string(each.index));
+    return texts;
+  };
+  const model::Pod none = pod("ml/none").arrives(scene.gang, "worker", 0);
+  CHECK(takes({none}) == Texts{"none as 2"});
+  const model::Pod two = pod("ml/two").arrives(scene.gang, "worker", 2);
+  CHECK(takes({pod("ml/a").placedIn(scene.gang, "worker", 2).on("n1"), two}) == Texts{"two as 1"});
+  CHECK(takes({pod("ml/a").placedIn(scene.gang, "worker", 2).on("n1").terminating(), two}).empty());
+}
+
+TEST_CASE("in a placed Gang a pod is released if its own node is open, whatever the others'") {
+  Scene scene(job("ml/pair.pods")
+                  .role("worker", 2, gpus(8))
+                  .placed("n1", "worker", "0")
+                  .placed("n2", "worker", "1")
+                  .ofPods());
+  scene.nodes.back() = node("n2").gpus(8).cordoned();
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker", 0), pod("ml/b").arrives(scene.gang, "worker", 1)};
+  const model::Snapshot all = scene.snapshot();
+  const Ledger ledger(all);
+  const auto members =
+      placedMembers(scene.gang, *scene.gang.status.gang.placed, ledger.pods().of(scene.gang));
+  const Settings settings;
+  const JobFeedback feedback;
+  const std::map<model::ObjectKey, JobFeedback> others;
+  const Placing placing = placeArrivals(
+      scene.gang, members, {all.now, &settings, &ledger, &feedback, &all.jobs, &all.pods, &others});
+  REQUIRE(placing.actions.size() == 1);
+  CHECK(std::get<GivePlace>(placing.actions.front()).pod.name == "a");
+  CHECK(placing.refused.verdict == BarrierVerdict::kAbort);
+  const ClosedPlaces closed = closedPlaces(scene.gang, members, ledger, all.jobs);
+  REQUIRE(closed.members.size() == 1);
+  CHECK(closed.members.front().node.str() == "n2");
+  CHECK_THAT(closed.reason, Catch::Contains("n2"));
+}
+
 TEST_CASE("a Gang that starts stops when its owner is gone, and when its owner is not found in time") {
   Scene scene(pair());
   const auto unknown = std::make_shared<model::Owner>(*scene.gang.owner);
