@@ -1,8 +1,12 @@
 #include "operator/gangs_keeper.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "codec/leader_worker_set.h"
 #include "kube/paths.h"
 
 namespace trainyard::operator_ {
@@ -15,8 +19,16 @@ constexpr base::Instant::duration kKeptWithoutPods = std::chrono::seconds(10);
 // After an attempt that failed.
 constexpr base::Instant::duration kTryAgain = std::chrono::seconds(10);
 
+// Named by the label of the pods, alone, or a group of a LeaderWorkerSet.
+constexpr std::array<std::string_view, 3> kKindsOfPods{".pods", ".pod", ".group"};
+
+constexpr kube::ResourceType kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets"};
+
 // The Gang of an owner is created for that owner alone, whatever pods name it.
-bool isOfBarePods(std::string_view gang) { return gang.ends_with(".pods") || gang.ends_with(".pod"); }
+bool isOfBarePods(std::string_view gang) {
+  return std::any_of(kKindsOfPods.begin(), kKindsOfPods.end(),
+                     [&](std::string_view kind) { return gang.ends_with(kind); });
+}
 
 }  // namespace
 
@@ -137,6 +149,7 @@ void GangsKeeper::createFrom(const model::ObjectKey& key, const std::string& pod
   if (known == pods_.end()) return done(key, true);
   auto draft = std::make_shared<Draft>();
   draft->gang = key;
+  if (!request->leaderWorkerSet.empty()) return readSet(draft, request->leaderWorkerSet);
   std::map<std::string, std::vector<model::ObjectKey>> roles;
   for (const model::ObjectKey& each : known->second.arriving) {
     if (const auto arrived = deps_.cache.pods.find(each); arrived && arrived->arrival)
@@ -155,6 +168,27 @@ void GangsKeeper::createFrom(const model::ObjectKey& key, const std::string& pod
     draft->samples.push_back(pods.front());
   }
   readSamples(draft, 0);
+}
+
+// The pods of a group may not all be there before some run, so their set says how many there will be.
+void GangsKeeper::readSet(const std::shared_ptr<Draft>& draft, const std::string& set) {
+  deps_.api.get(kLeaderWorkerSets.object(draft->gang.ns, set),
+                [this, draft, set, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
+                  if (!*alive) return;
+                  if (!answer) {
+                    const bool isForbidden = answer.error().code == ErrorCode::kForbidden;
+                    const std::string_view remedy =
+                        isForbidden ? " (add LeaderWorkerSet to the chart's workloads.kinds)" : "";
+                    return refuse(draft->gang,
+                                  base::Error{answer.error().code,
+                                              fmt::format("LeaderWorkerSet {} cannot be read{}: {}", set,
+                                                          remedy, answer.error().message)});
+                  }
+                  auto roles = codec::rolesOfLeaderWorkerSet(answer->body);
+                  if (!roles) return refuse(draft->gang, roles.error());
+                  draft->roles = *std::move(roles);
+                  post(*draft);
+                });
 }
 
 void GangsKeeper::readSamples(const std::shared_ptr<Draft>& draft, std::size_t next) {

@@ -60,6 +60,7 @@ class GangsKeeper {
   void create(const model::ObjectKey& key, const Pods& pods);
   void refuse(const model::ObjectKey& gang, const base::Error& why);
   void createFrom(const model::ObjectKey& key, const std::string& pod);
+  void readSet(const std::shared_ptr<Draft>& draft, const std::string& set);
   void readSamples(const std::shared_ptr<Draft>& draft, std::size_t next);
   void post(const Draft& draft);
   void remove(const model::Gang& gang);

@@ -108,8 +108,8 @@ class PodAdopter {
       adoption_.writeWishes(pod, each.path);
       if (!gang_.empty()) addGang(each, pod);
       addGate(each, pod);
-      roles.push_back(
-          {roleOf(pod), podsOf(each, pod), pod.dump(-1, ' ', false, Json::error_handler_t::replace)});
+      roles.push_back({isOfGroups() ? each.role : roleOf(pod), podsOf(each, pod),
+                       pod.dump(-1, ' ', false, Json::error_handler_t::replace)});
     }
     check(roles);
     noteGang();
@@ -128,18 +128,12 @@ class PodAdopter {
     }
     const bool asked =
         adoption_.asGang() || textOf(get(object_, "metadata", "annotations", kTogether)) == "true";
-    const bool isGroup = kind() == "LeaderWorkerSet" && countOf(get(object_, "spec", "replicas")) == 1;
-    if (kind() != "Pod" && kind() != "RayService" && (asked || isGroup) && pods() > 1) {
+    if (kind() != "Pod" && kind() != "RayService" && asked && pods() > 1) {
       gang_ = adoption_.name();
       if (sizes_.contains(sizeKey(object_, gang_))) gang_ = fmt::format("{}-{}", gang_, lowered(kind()));
       size_ = pods();
       return;
     }
-    if (kind() == "LeaderWorkerSet" && pods() > 1)
-      adoption_.changed(
-          "each pod is placed by itself, as the pods of all groups have one template: write a "
-          "LeaderWorkerSet "
-          "for each group, or have all groups start together by --as-gang");
   }
 
   void addGang(const Template& each, Json& pod) {
@@ -168,6 +162,10 @@ class PodAdopter {
 
   // As the operator counts them: pods without a role's name are all alike.
   [[nodiscard]] int podsOf(const Template& part, const Json& pod) const {
+    if (isOfGroups()) {
+      const std::int64_t groups = std::max<std::int64_t>(countOf(get(object_, "spec", "replicas")), 1);
+      return static_cast<int>(std::clamp<std::int64_t>(part.pods / groups, 1, kMaxPods));
+    }
     if (gang_.empty()) return 1;
     const bool isNamed = !get(pod, "metadata", "labels", kGangRole.c_str()).is_null();
     return static_cast<int>(std::clamp<std::int64_t>(isNamed ? part.pods : size_, 1, kMaxPods));
@@ -176,18 +174,19 @@ class PodAdopter {
   void check(const std::vector<codec::RoleOfPods>& roles) {
     if (!gang_.empty())
       return checkPods(model::isGangName(gang_) ? gang_ : codec::gangNameOf(gang_, "pods"), roles, adoption_);
+    if (isOfGroups()) return checkPods(codec::gangNameOf(adoption_.name() + "-0", "group"), roles, adoption_);
     for (const codec::RoleOfPods& each : roles) checkPods("pod.pod", {each}, adoption_);
   }
 
   void noteGang() {
-    if (gang_.empty()) return;
+    if (gang_.empty() && !isOfGroups()) return;
     if (kind() == "Deployment" && get(object_, "spec", "strategy", "type") != "Recreate" &&
         get(object_, "spec", "strategy", "rollingUpdate", "maxSurge") != 0)
       adoption_.changed(
           "spec.strategy: a pod beyond the gang's size stays gated: an update needs maxSurge 0, or type "
           "Recreate");
-    if (kind() == "LeaderWorkerSet" && get(object_, "spec", "startupPolicy") == "LeaderReady" &&
-        templates_.size() > 1)
+    if (kind() == "LeaderWorkerSet" && !isOfGroups() &&
+        get(object_, "spec", "startupPolicy") == "LeaderReady" && templates_.size() > 1)
       adoption_.cannotWork(
           "spec.startupPolicy: LeaderReady: the gang waits for pods of both roles: write LeaderCreated");
     constexpr const char* kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
@@ -198,6 +197,8 @@ class PodAdopter {
                       kExclusive));
   }
 
+  // Each of its groups is a gang by itself.
+  [[nodiscard]] bool isOfGroups() const { return gang_.empty() && kind() == "LeaderWorkerSet"; }
   static std::string roleOf(const Json& pod) {
     const std::string role = textOf(get(pod, "metadata", "labels", kGangRole.c_str()));
     return role.empty() ? "worker" : role;

@@ -4,7 +4,10 @@
 #include <charconv>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "codec/gang_name_of.h"
+#include "codec/leader_worker_set.h"
 #include "model/gang_name.h"
 #include "model/names.h"
 
@@ -12,9 +15,9 @@ namespace trainyard::codec {
 namespace {
 
 // The index that a controller gives to its pod.
-constexpr std::array<std::string_view, 4> kIndexLabels{
-    "batch.kubernetes.io/job-completion-index", "training.kubeflow.org/replica-index",
-    "leaderworkerset.sigs.k8s.io/worker-index", "apps.kubernetes.io/pod-index"};
+constexpr std::array<std::string_view, 3> kIndexLabels{"batch.kubernetes.io/job-completion-index",
+                                                       "training.kubeflow.org/replica-index",
+                                                       "apps.kubernetes.io/pod-index"};
 // The index that a controller gives to a group of its pods, within their role.
 constexpr std::array<std::string_view, 1> kGroupLabels{"jobset.sigs.k8s.io/job-index"};
 
@@ -44,6 +47,10 @@ std::optional<model::Arrival> readArrival(const Field& metadata, const Field& po
   const std::string_view gang = labels.find(model::names::kGangLabel).string().value_or("");
   const bool isAlone = gang.empty();
   if (isAlone && labels.find(model::names::kQueueLabel).string().value_or("").empty()) return std::nullopt;
+  if (const auto member = readGroupMember(metadata); isAlone && member) {
+    const std::string group = fmt::format("{}-{}", member->set, member->group);
+    return model::Arrival{gangNameOf(group, "group"), member->role(), member->rank()};
+  }
   model::Arrival arrival;
   if (isAlone) {
     arrival.gang = gangNameOf(metadata["name"].text(), "pod");

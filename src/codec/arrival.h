@@ -12,7 +12,8 @@ namespace trainyard::codec {
 inline constexpr std::string_view kDefaultGangRole = "worker";
 
 // What a gated pod asks for: its Gang by label, which for bare pods is completed to "NAME.pods"; a pod that
-// names a queue alone is a gang of its own, "POD.pod". Nothing for any other pod.
+// names a queue alone is a gang of its own, "POD.pod", or, of a LeaderWorkerSet, one of "SET-INDEX.group".
+// Nothing for any other pod.
 [[nodiscard]] std::optional<model::Arrival> readArrival(const Field& metadata, const Field& podSpec);
 
 }  // namespace trainyard::codec

@@ -8,6 +8,7 @@
 #include "codec/decode_object.h"
 #include "codec/gang_wishes.h"
 #include "codec/json_writer.h"
+#include "codec/leader_worker_set.h"
 #include "codec/placing_template.h"
 #include "model/names.h"
 
@@ -31,8 +32,11 @@ int readSize(const Field& field) {
 
 GangRequest readRequest(const Field& root) {
   const Field metadata = root["metadata"];
+  const auto member = readGroupMember(metadata);
+  const bool isOfGroup = member && !metadata["labels"][model::names::kGangLabel].present();
   return {.size = readSize(annotation(metadata, kSize)),
-          .namesRole = metadata["labels"][model::names::kGangRoleLabel].present()};
+          .namesRole = metadata["labels"][model::names::kGangRoleLabel].present(),
+          .leaderWorkerSet = isOfGroup ? member->set : ""};
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ namespace trainyard::codec {
 
 // What a bare pod's annotations and labels say about its gang.
 struct GangRequest {
-  int size = 1;            // pods of the whole gang
-  bool namesRole = false;  // the gang may have other roles
+  int size = 1;                      // pods of the whole gang
+  bool namesRole = false;            // the gang may have other roles
+  std::string leaderWorkerSet = {};  // the set that describes the gang instead; empty: none
 };
 // kInvalid names the pod and what cannot be read.
 [[nodiscard]] base::Result<GangRequest> readGangRequest(std::string_view pod);

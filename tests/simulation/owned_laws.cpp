@@ -139,6 +139,20 @@ void OwnedLaws::podChanged(const PodPtr& before, const PodPtr& after) {
   watchPlace(after);
 }
 
+// Whether the record has a place of this index that no other pod holds. A Job of which some pods have
+// succeeded has places for the rest only.
+bool OwnedLaws::isFreeFor(const model::Job& gang, const model::Pod& pod, int index) const {
+  model::MemberLabels own = *pod.member;
+  own.index = index;
+  if (recordedNode(gang.status.gang, own) == nullptr) return false;
+  const auto& pods = truth_.cache().pods.all();
+  return std::none_of(pods.begin(), pods.end(), [&](const PodPtr& other) {
+    return isOfGang(*other) && other->gangUid == gang.uid && other->member->role == own.role &&
+           other->member->index == index && other->uid != pod.uid &&
+           (isRunning(*other) || other->phase == model::PodPhase::kSucceeded);
+  });
+}
+
 void OwnedLaws::checkPlace(const model::Pod& pod, const model::Arrival& asked) {
   if (late_.contains(pod.uid)) return;
   const JobPtr gang = gangOf(pod);
@@ -146,10 +160,7 @@ void OwnedLaws::checkPlace(const model::Pod& pod, const model::Arrival& asked) {
   if (pod.member->role != asked.role || gang->key.name != asked.gang)
     violated_(fmt::format("pod {} of role {} in {} has a place of role {} in {}", pod.key, asked.role,
                           asked.gang, pod.member->role, gang->key));
-  // A Job of which some pods have succeeded has places for the rest only.
-  model::MemberLabels own = *pod.member;
-  own.index = asked.rank;
-  if (asked.rank >= 0 && own.index != pod.member->index && recordedNode(gang->status.gang, own) != nullptr)
+  if (asked.rank >= 0 && asked.rank != pod.member->index && isFreeFor(*gang, pod, asked.rank))
     violated_(fmt::format("pod {} of index {} has place {}", pod.key, asked.rank, pod.member->index));
   const model::NodeName* node = recordedNode(gang->status.gang, *pod.member);
   if (node == nullptr)

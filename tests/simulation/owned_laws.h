@@ -45,6 +45,7 @@ class OwnedLaws {
   void checkDropped(const model::Job& gang, const model::Proposal& proposal);
   void checkClaimed(const model::Job& gang, const model::Proposal& proposal);
   void podChanged(const PodPtr& before, const PodPtr& after);
+  [[nodiscard]] bool isFreeFor(const model::Job& gang, const model::Pod& pod, int index) const;
   void checkPlace(const model::Pod& pod, const model::Arrival& asked);
   void watchPlace(const PodPtr& pod);
   void checkRemoval(const model::Pod& pod, const net::HttpRequest& request);

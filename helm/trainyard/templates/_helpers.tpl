@@ -256,6 +256,13 @@ trainyard-extender-client
 {{- end }}
 
 {{- /*
+The enabled kinds that the operator suspends and starts; a LeaderWorkerSet only says which pods its groups have.
+*/}}
+{{- define "trainyard.workloadKinds" -}}
+{{ without (.Values.workloads.kinds | default list) "LeaderWorkerSet" | toJson }}
+{{- end }}
+
+{{- /*
 Group, versions, plural, and the object with the field `suspend`, of each kind in workloads.kinds; a test compares them with the
 operator's table.
 */}}

@@ -186,6 +186,50 @@ TEST_CASE("the pods of an earlier Gang of the name keep no later one") {
   CHECK(scene.api.removed == std::vector<std::string>{"g1"});
 }
 
+TEST_CASE(
+    "a group of a LeaderWorkerSet is a gang of the size and roles of the set, before all its pods are "
+    "there") {
+  Scene scene;
+  scene.api.pods["llm"] =
+      json::parse(R"({"metadata":{"name":"llm"},"spec":{"replicas":2,"leaderWorkerTemplate":{"size":3,
+    "leaderTemplate":{"metadata":{"labels":{"trainyard.dev/queue":"research"}},"spec":{"containers":[{"name":"l"}]}},
+    "workerTemplate":{"metadata":{"labels":{"trainyard.dev/queue":"research"}},
+      "spec":{"containers":[{"name":"w","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}}})");
+  json leader = Scene::podOf("llm-1", "1");
+  leader["metadata"]["labels"] = json::parse(R"({"trainyard.dev/queue":"research",
+    "leaderworkerset.sigs.k8s.io/name":"llm","leaderworkerset.sigs.k8s.io/group-index":"1",
+    "leaderworkerset.sigs.k8s.io/worker-index":"0"})");
+  scene.put(leader);
+  REQUIRE(scene.api.posted.size() == 1);
+  const json& gang = scene.api.posted.front();
+  CHECK(gang["metadata"]["name"] == "llm-1.group");
+  CHECK(gang["spec"]["queue"] == "research");
+  REQUIRE(gang["spec"]["roles"].size() == 2);
+  CHECK(gang["spec"]["roles"][0]["name"] == "leader");
+  CHECK(gang["spec"]["roles"][0]["replicas"] == 1);
+  CHECK(gang["spec"]["roles"][1]["name"] == "worker");
+  CHECK(gang["spec"]["roles"][1]["replicas"] == 2);
+  CHECK(gang["spec"]["roles"][1]["template"]["spec"]["containers"][0]["resources"]["limits"]
+            ["nvidia.com/gpu"] == "8");
+}
+
+TEST_CASE("a LeaderWorkerSet that may not be read is said on the pod, with the remedy") {
+  Scene scene;
+  scene.api.fault = [](const kube::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("leaderworkersets") == std::string::npos) return std::nullopt;
+    return base::Error{base::ErrorCode::kForbidden, "no right"};
+  };
+  json leader = Scene::podOf("llm-0", "1");
+  leader["metadata"]["labels"] = json::parse(R"({"trainyard.dev/queue":"research",
+    "leaderworkerset.sigs.k8s.io/name":"llm","leaderworkerset.sigs.k8s.io/group-index":"0",
+    "leaderworkerset.sigs.k8s.io/worker-index":"0"})");
+  scene.put(leader);
+  CHECK(scene.api.posted.empty());
+  REQUIRE_FALSE(scene.events.said.empty());
+  CHECK_THAT(scene.events.said.front(),
+             Catch::Contains("add LeaderWorkerSet to the chart's workloads.kinds"));
+}
+
 TEST_CASE("a replica that does not lead writes nothing, and goes on from the caches when it does") {
   Scene scene;
   scene.leads = false;
