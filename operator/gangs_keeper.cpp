@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "codec/arrival.h"
 #include "codec/leader_worker_set.h"
+#include "codec/pod_group.h"
 #include "kube/paths.h"
 
 namespace trainyard::operator_ {
@@ -149,7 +151,7 @@ void GangsKeeper::createFrom(const model::ObjectKey& key, const std::string& pod
   if (known == pods_.end()) return done(key, true);
   auto draft = std::make_shared<Draft>();
   draft->gang = key;
-  if (!request->leaderWorkerSet.empty()) return readSet(draft, request->leaderWorkerSet);
+  if (!request->leaderWorkerSet.empty() || !request->podGroup.empty()) return draftFrom(draft, *request, pod);
   std::map<std::string, std::vector<model::ObjectKey>> roles;
   for (const model::ObjectKey& each : known->second.arriving) {
     if (const auto arrived = deps_.cache.pods.find(each); arrived && arrived->arrival)
@@ -170,25 +172,43 @@ void GangsKeeper::createFrom(const model::ObjectKey& key, const std::string& pod
   readSamples(draft, 0);
 }
 
-// The pods of a group may not all be there before some run, so their set says how many there will be.
-void GangsKeeper::readSet(const std::shared_ptr<Draft>& draft, const std::string& set) {
-  deps_.api.get(kLeaderWorkerSets.object(draft->gang.ns, set),
-                [this, draft, set, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
-                  if (!*alive) return;
-                  if (!answer) {
-                    const bool isForbidden = answer.error().code == ErrorCode::kForbidden;
-                    const std::string_view remedy =
-                        isForbidden ? " (add LeaderWorkerSet to the chart's workloads.kinds)" : "";
-                    return refuse(draft->gang,
-                                  base::Error{answer.error().code,
-                                              fmt::format("LeaderWorkerSet {} cannot be read{}: {}", set,
-                                                          remedy, answer.error().message)});
-                  }
-                  auto roles = codec::rolesOfLeaderWorkerSet(answer->body);
-                  if (!roles) return refuse(draft->gang, roles.error());
-                  draft->roles = *std::move(roles);
-                  post(*draft);
-                });
+// The pods may not all be there before some run, so another object says how many there will be.
+void GangsKeeper::draftFrom(const std::shared_ptr<Draft>& draft, const codec::GangRequest& request,
+                            const std::string& pod) {
+  const std::string& ns = draft->gang.ns;
+  if (!request.leaderWorkerSet.empty())
+    return askFor(draft,
+                  {"LeaderWorkerSet", request.leaderWorkerSet,
+                   kLeaderWorkerSets.object(ns, request.leaderWorkerSet), codec::rolesOfLeaderWorkerSet});
+  const std::string version = deps_.podGroupVersion();
+  if (version.empty()) return done(draft->gang, false);  // not yet known
+  const kube::ResourceType podGroups{"scheduling.k8s.io", version, "podgroups"};
+  askFor(draft, {"PodGroup", request.podGroup, podGroups.object(ns, request.podGroup),
+                 [pod](std::string_view group) -> base::Result<std::vector<codec::RoleOfPods>> {
+                   const auto size = codec::sizeOfPodGroup(group);
+                   if (!size) return base::fail(size.error());
+                   return std::vector<codec::RoleOfPods>{{std::string(codec::kDefaultGangRole), *size, pod}};
+                 }});
+}
+
+void GangsKeeper::askFor(const std::shared_ptr<Draft>& draft, Description description) {
+  const std::string path = description.path;
+  deps_.api.get(path, [this, draft, description = std::move(description),
+                       alive = alive_](const base::Result<kube::ApiResponse>& answer) {
+    if (!*alive) return;
+    if (!answer) {
+      const bool isForbidden = answer.error().code == ErrorCode::kForbidden;
+      const std::string remedy =
+          isForbidden ? fmt::format(" (add {} to the chart's workloads.kinds)", description.kind) : "";
+      return refuse(draft->gang, base::Error{answer.error().code,
+                                             fmt::format("{} {} cannot be read{}: {}", description.kind,
+                                                         description.name, remedy, answer.error().message)});
+    }
+    auto roles = description.read(answer->body);
+    if (!roles) return refuse(draft->gang, roles.error());
+    draft->roles = *std::move(roles);
+    post(*draft);
+  });
 }
 
 void GangsKeeper::readSamples(const std::shared_ptr<Draft>& draft, std::size_t next) {

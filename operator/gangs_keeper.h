@@ -27,6 +27,7 @@ class GangsKeeper {
     JobEvents& events;
     base::Logger log;
     std::function<bool()> leading;
+    std::function<std::string()> podGroupVersion;  // that is served; empty: none
   };
 
   explicit GangsKeeper(Dependencies dependencies);
@@ -46,6 +47,13 @@ class GangsKeeper {
     std::map<model::ObjectKey, model::Uid> members;
     std::map<model::ObjectKey, model::Uid> ended;
   };
+  // An object that says which pods a gang has.
+  struct Description {
+    std::string kind;
+    std::string name;
+    std::string path;
+    std::function<base::Result<std::vector<codec::RoleOfPods>>(std::string_view)> read;
+  };
   // The body of a Gang while its pods are being read.
   struct Draft {
     model::ObjectKey gang;
@@ -60,7 +68,9 @@ class GangsKeeper {
   void create(const model::ObjectKey& key, const Pods& pods);
   void refuse(const model::ObjectKey& gang, const base::Error& why);
   void createFrom(const model::ObjectKey& key, const std::string& pod);
-  void readSet(const std::shared_ptr<Draft>& draft, const std::string& set);
+  void draftFrom(const std::shared_ptr<Draft>& draft, const codec::GangRequest& request,
+                 const std::string& pod);
+  void askFor(const std::shared_ptr<Draft>& draft, Description description);
   void readSamples(const std::shared_ptr<Draft>& draft, std::size_t next);
   void post(const Draft& draft);
   void remove(const model::Gang& gang);

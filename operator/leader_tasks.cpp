@@ -26,12 +26,14 @@ LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependenci
               .log = deps_.log.named("nodes"),
               .leading = deps_.leading,
               .rng = [this] { return deps_.rng.split(); }}),
+      podGroups_({.api = deps_.api, .executor = deps_.executor}),
       gangs_({.api = deps_.api,
               .executor = deps_.executor,
               .cache = deps_.cache,
               .events = deps_.events,
               .log = deps_.log.named("gangs"),
-              .leading = deps_.leading}),
+              .leading = deps_.leading,
+              .podGroupVersion = [this] { return podGroups_.version(); }}),
       workloads_({.api = deps_.api,
                   .executor = deps_.executor,
                   .cache = deps_.cache,
@@ -46,6 +48,7 @@ void LeaderTasks::start() {
   runTimes_.start();
   progress_.start();
   nodes_.start();
+  podGroups_.start();
   gangs_.start();
   workloads_.start();
   if (!options_.certificates) return;

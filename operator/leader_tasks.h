@@ -15,6 +15,7 @@
 #include "operator/nodes/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/operator_options.h"
+#include "operator/pod_groups_served.h"
 #include "operator/progress_reader.h"
 #include "operator/run_times_keeper.h"
 #include "operator/workloads_keeper.h"
@@ -58,6 +59,7 @@ class LeaderTasks {
   RunTimesKeeper runTimes_;
   ProgressReader progress_;
   NodesKeeper nodes_;
+  PodGroupsServed podGroups_;
   GangsKeeper gangs_;
   WorkloadsKeeper workloads_;
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader only, if the options ask for it

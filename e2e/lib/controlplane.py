@@ -65,7 +65,15 @@ def etcd(layout):
     ], ready=f"{client}/readyz", metrics=f"{client}/metrics", port=layout.ports["etcd"])
 
 
-def apiserver(layout, fast_eviction, audit):
+# What a feature needs of the API server besides its gate.
+_APIS_OF_GATES = {"GenericWorkload": "scheduling.k8s.io/v1alpha2"}
+
+
+def _feature_gates(gates):
+    return [f"--feature-gates={','.join(f'{gate}=true' for gate in gates)}"] if gates else []
+
+
+def apiserver(layout, fast_eviction, audit, gates=()):
     pki, port = layout.pki, layout.ports["apiserver"]
     argv = [
         layout.tools["kube-apiserver"], f"--etcd-servers=http://127.0.0.1:{layout.ports['etcd']}",
@@ -75,6 +83,9 @@ def apiserver(layout, fast_eviction, audit):
         f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
         "--allow-privileged=true", *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
     ]
+    argv += _feature_gates(gates)
+    if served := [_APIS_OF_GATES[gate] for gate in gates if gate in _APIS_OF_GATES]:
+        argv += [f"--runtime-config={','.join(f'{api}=true' for api in served)}"]
     if fast_eviction:
         argv += ["--default-not-ready-toleration-seconds=5", "--default-unreachable-toleration-seconds=5"]
     if audit:
@@ -119,14 +130,14 @@ def controller_manager(layout, fast_eviction, api_only=False, workloads=False):
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
-def scheduler(layout, with_extender):
+def scheduler(layout, with_extender, gates=()):
     port = layout.ports["kube-scheduler"]
     config = layout.dir / "kube-scheduler.yaml"
     # JSON is YAML; written by a JSON encoder it needs no quoting rules.
     config.write_text(json.dumps(_scheduler_config(layout, with_extender), indent=2) + "\n")
     return Program("kube-scheduler", [
         layout.tools["kube-scheduler"], f"--config={config}", "--bind-address=127.0.0.1",
-        f"--secure-port={port}", _ALWAYS_ALLOWED,
+        f"--secure-port={port}", _ALWAYS_ALLOWED, *_feature_gates(gates),
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 

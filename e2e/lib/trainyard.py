@@ -128,8 +128,8 @@ def operator(cluster, binary, kubeconfig):
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
         f"--policy={policy}", "--policy-configmap=trainyard-policy", f"--launcher-image={LAUNCH_IMAGE}",
-        # As the chart: a LeaderWorkerSet is read only.
-        "--workload-kinds=" + ",".join(kind for kind in cluster.options["kinds"] if kind != "LeaderWorkerSet"),
+        # As the chart: the others are read only.
+        "--workload-kinds=" + ",".join(kind for kind in cluster.options["kinds"] if kind not in ("LeaderWorkerSet", "PodGroup")),
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 

@@ -3,11 +3,13 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "codec/gang_name_of.h"
 #include "codec/leader_worker_set.h"
+#include "codec/pod_group.h"
 #include "model/gang_name.h"
 #include "model/names.h"
 
@@ -45,23 +47,20 @@ std::optional<model::Arrival> readArrival(const Field& metadata, const Field& po
   if (!hasPlaceGate(podSpec)) return std::nullopt;
   const JsonValue labels = metadata["labels"].value();
   const std::string_view gang = labels.find(model::names::kGangLabel).string().value_or("");
-  const bool isAlone = gang.empty();
-  if (isAlone && labels.find(model::names::kQueueLabel).string().value_or("").empty()) return std::nullopt;
-  if (const auto member = readGroupMember(metadata); isAlone && member) {
+  const bool isQueued = !labels.find(model::names::kQueueLabel).string().value_or("").empty();
+  const std::string role(labels.find(model::names::kGangRoleLabel).string().value_or(kDefaultGangRole));
+  const auto ranked = [&](std::string name) {
+    return model::Arrival{std::move(name), role, indexIn(labels, kIndexLabels),
+                          indexIn(labels, kGroupLabels)};
+  };
+  if (!gang.empty()) return ranked(model::isGangName(gang) ? std::string(gang) : gangNameOf(gang, "pods"));
+  if (!isQueued) return std::nullopt;
+  if (const auto member = readGroupMember(metadata)) {
     const std::string group = fmt::format("{}-{}", member->set, member->group);
     return model::Arrival{gangNameOf(group, "group"), member->role(), member->rank()};
   }
-  model::Arrival arrival;
-  if (isAlone) {
-    arrival.gang = gangNameOf(metadata["name"].text(), "pod");
-  } else {
-    arrival.gang = model::isGangName(gang) ? std::string(gang) : gangNameOf(gang, "pods");
-  }
-  arrival.role = labels.find(model::names::kGangRoleLabel).string().value_or(kDefaultGangRole);
-  if (isAlone) return arrival;
-  arrival.rank = indexIn(labels, kIndexLabels);
-  arrival.group = indexIn(labels, kGroupLabels);
-  return arrival;
+  if (const std::string group = podGroupOf(podSpec); !group.empty()) return ranked(gangNameOf(group, "pods"));
+  return model::Arrival{gangNameOf(metadata["name"].text(), "pod"), role};
 }
 
 }  // namespace trainyard::codec

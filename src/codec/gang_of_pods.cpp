@@ -10,6 +10,7 @@
 #include "codec/json_writer.h"
 #include "codec/leader_worker_set.h"
 #include "codec/placing_template.h"
+#include "codec/pod_group.h"
 #include "model/names.h"
 
 namespace trainyard::codec {
@@ -32,11 +33,15 @@ int readSize(const Field& field) {
 
 GangRequest readRequest(const Field& root) {
   const Field metadata = root["metadata"];
-  const auto member = readGroupMember(metadata);
-  const bool isOfGroup = member && !metadata["labels"][model::names::kGangLabel].present();
-  return {.size = readSize(annotation(metadata, kSize)),
-          .namesRole = metadata["labels"][model::names::kGangRoleLabel].present(),
-          .leaderWorkerSet = isOfGroup ? member->set : ""};
+  GangRequest request{.size = readSize(annotation(metadata, kSize)),
+                      .namesRole = metadata["labels"][model::names::kGangRoleLabel].present()};
+  if (metadata["labels"][model::names::kGangLabel].present()) return request;
+  if (const auto member = readGroupMember(metadata)) {
+    request.leaderWorkerSet = member->set;
+  } else if (!annotation(metadata, kSize).present()) {
+    request.podGroup = podGroupOf(root["spec"]);
+  }
+  return request;
 }
 
 }  // namespace

@@ -11,9 +11,11 @@ namespace trainyard::codec {
 
 // What a bare pod's annotations and labels say about its gang.
 struct GangRequest {
-  int size = 1;                      // pods of the whole gang
-  bool namesRole = false;            // the gang may have other roles
-  std::string leaderWorkerSet = {};  // the set that describes the gang instead; empty: none
+  int size = 1;            // pods of the whole gang
+  bool namesRole = false;  // the gang may have other roles
+  // What says the size instead, if anything: a LeaderWorkerSet, or a PodGroup.
+  std::string leaderWorkerSet = {};
+  std::string podGroup = {};
 };
 // kInvalid names the pod and what cannot be read.
 [[nodiscard]] base::Result<GangRequest> readGangRequest(std::string_view pod);

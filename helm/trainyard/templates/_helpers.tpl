@@ -256,10 +256,10 @@ trainyard-extender-client
 {{- end }}
 
 {{- /*
-The enabled kinds that the operator suspends and starts; a LeaderWorkerSet only says which pods its groups have.
+The enabled kinds that the operator suspends and starts; LeaderWorkerSets and PodGroups only say which pods a gang has.
 */}}
 {{- define "trainyard.workloadKinds" -}}
-{{ without (.Values.workloads.kinds | default list) "LeaderWorkerSet" | toJson }}
+{{ without (.Values.workloads.kinds | default list) "LeaderWorkerSet" "PodGroup" | toJson }}
 {{- end }}
 
 {{- /*

@@ -67,10 +67,14 @@ struct Scene {
   kube::ClusterCache cache{log};
   Events events;
   bool leads = true;
-  GangsKeeper keeper{
-      {.api = api, .executor = loop, .cache = cache, .events = events, .log = log, .leading = [this] {
-         return leads;
-       }}};
+  std::string podGroups = "v1alpha2";
+  GangsKeeper keeper{{.api = api,
+                      .executor = loop,
+                      .cache = cache,
+                      .events = events,
+                      .log = log,
+                      .leading = [this] { return leads; },
+                      .podGroupVersion = [this] { return podGroups; }}};
 
   Scene() { keeper.start(); }
 
@@ -211,6 +215,39 @@ TEST_CASE(
   CHECK(gang["spec"]["roles"][1]["replicas"] == 2);
   CHECK(gang["spec"]["roles"][1]["template"]["spec"]["containers"][0]["resources"]["limits"]
             ["nvidia.com/gpu"] == "8");
+}
+
+TEST_CASE(
+    "the size of a gang that a PodGroup names is the group's, as soon as it is known which are served") {
+  Scene scene;
+  scene.podGroups.clear();
+  scene.api.pods["ring"] =
+      json::parse(R"({"metadata":{"name":"ring"},"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}})");
+  json pod = Scene::podOf("a", "1");
+  pod["metadata"]["labels"].erase("trainyard.dev/gang");
+  pod["metadata"]["annotations"].erase("trainyard.dev/gang-size");
+  pod["spec"]["schedulingGroup"] = {{"podGroupName", "ring"}};
+  scene.put(pod);
+  CHECK(scene.api.posted.empty());
+  scene.podGroups = "v1alpha2";
+  scene.loop.runFor(11s);
+  REQUIRE(scene.api.posted.size() == 1);
+  CHECK(scene.api.posted.front()["metadata"]["name"] == "ring.pods");
+  CHECK(scene.api.posted.front()["spec"]["roles"][0]["replicas"] == 3);
+}
+
+TEST_CASE("a PodGroup whose pods need not start together is said on the pod") {
+  Scene scene;
+  scene.api.pods["ring"] =
+      json::parse(R"({"metadata":{"name":"ring"},"spec":{"schedulingPolicy":{"basic":{}}}})");
+  json pod = Scene::podOf("a", "1");
+  pod["metadata"]["labels"].erase("trainyard.dev/gang");
+  pod["metadata"]["annotations"].erase("trainyard.dev/gang-size");
+  pod["spec"]["schedulingGroup"] = {{"podGroupName", "ring"}};
+  scene.put(pod);
+  CHECK(scene.api.posted.empty());
+  REQUIRE_FALSE(scene.events.said.empty());
+  CHECK_THAT(scene.events.said.front(), Catch::Contains("spec.schedulingPolicy: has no gang"));
 }
 
 TEST_CASE("a LeaderWorkerSet that may not be read is said on the pod, with the remedy") {
