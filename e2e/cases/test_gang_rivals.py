@@ -1,4 +1,4 @@
-"""Two owners ask for the places of one gang: one of them gets each place, and the other is told why it waits."""
+"""Two owners ask for the places of one gang: one of them gets each place, and the other reports why it waits."""
 import json
 
 import support
@@ -76,7 +76,7 @@ class Rivals(GangCase):
     def test_two_jobs_whose_pods_name_one_gang(self):
         self.rivals(job)
 
-    def test_the_second_is_told_why_it_waits(self):
+    def test_the_second_reports_why_it_waits(self):
         with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs:
             self.apply(deployment("one", "shared", 2))
             self.gang(gangs, "shared.pods", "Running")
@@ -86,7 +86,7 @@ class Rivals(GangCase):
             self.assertIn("shared.pods", reason)
 
     def test_two_that_come_at_the_same_time(self):
-        """Pods are told apart by nothing but their age: no place has two, and no pod beyond the size runs."""
+        """Only the age of pods decides: no place has two, and no pod beyond the size runs."""
         with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs:
             for name in ("one", "two"):
                 self.apply(deployment(name, "shared", 2))
