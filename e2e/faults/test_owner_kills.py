@@ -91,6 +91,20 @@ class OwnerKills(kills.KillCase):
         super().setUp()
         self.lives = OwnerLives(self.seen, self.namespace)
 
+    def test_after_the_evictions_and_before_the_record(self):
+        """They are under way at the same time. The claim stands, its victims are gone, their controller has made others, and
+        the victim's record does not show that it stops."""
+        def passes(match, times, **more):
+            return {"kind": "write", "match": match, "times": times, "fault": "delay", "seconds": 0, **more}
+        eviction = "POST .*/eviction"
+        rules = (passes("POST .*/pods\\?", 1),
+                 passes("PATCH .*/gangs/.*/status", 1, after=0, seconds=5),
+                 passes(eviction, SIZE - 1),
+                 {"kind": "write", "match": eviction, "times": 1, "fault": "kill-after"})
+        self.proxy.reset(self.operator.client)
+        hits = self.suffer("evicted", "killed after the last eviction", *rules)
+        self.assertEqual(len(rules) + SIZE - 2, len(hits), hits)
+
 
 kills.add_tests(OwnerKills, LIVES, {"started": (3, 0), "preempted": (8, 5), "evicted": (12, 7)})
 
