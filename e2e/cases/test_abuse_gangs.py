@@ -48,7 +48,7 @@ def gang(name, owner=None, pods=1, **more):
 
 
 class Hostile(GangCase):
-    """self.namespace belongs to its users together, of whom mallory is one; self.other is mallory's alone."""
+    """self.namespace is shared by its users, mallory among them; self.other is mallory's alone."""
 
     def setUp(self):
         super().setUp()

@@ -65,6 +65,11 @@ def etcd(layout):
     ], ready=f"{client}/readyz", metrics=f"{client}/metrics", port=layout.ports["etcd"])
 
 
+def _emulation(layout):
+    emulates = layout.options["emulates"]
+    return [f"--emulated-version={emulates}"] if emulates else []
+
+
 def apiserver(layout, fast_eviction, audit):
     pki, port = layout.pki, layout.ports["apiserver"]
     argv = [
@@ -73,7 +78,7 @@ def apiserver(layout, fast_eviction, audit):
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
         f"--client-ca-file={pki}/ca.crt", "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
-        "--allow-privileged=true", *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
+        "--allow-privileged=true", *_emulation(layout), *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
     ]
     if fast_eviction:
         argv += ["--default-not-ready-toleration-seconds=5", "--default-unreachable-toleration-seconds=5"]
@@ -115,7 +120,7 @@ def controller_manager(layout, fast_eviction, api_only=False, workloads=False):
         f"--service-account-private-key-file={layout.pki}/sa.key", f"--root-ca-file={layout.pki}/ca.crt",
         "--use-service-account-credentials=true", _ALWAYS_ALLOWED, "--kube-api-qps=500",
         "--kube-api-burst=1000", "--node-monitor-period=1s", f"--node-monitor-grace-period={grace}",
-        f"--controllers={','.join(controllers)}",
+        f"--controllers={','.join(controllers)}", *_emulation(layout),
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
@@ -126,7 +131,7 @@ def scheduler(layout, with_extender):
     config.write_text(json.dumps(_scheduler_config(layout, with_extender), indent=2) + "\n")
     return Program("kube-scheduler", [
         layout.tools["kube-scheduler"], f"--config={config}", "--bind-address=127.0.0.1",
-        f"--secure-port={port}", _ALWAYS_ALLOWED,
+        f"--secure-port={port}", _ALWAYS_ALLOWED, *_emulation(layout),
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
