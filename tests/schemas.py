@@ -4,9 +4,12 @@
 1. Every list, map and text has a bound. Lists in lists multiply: the largest number of elements of one object is bounded.
 2. The limits of the code are those of the schema. An object that only the operator refuses is stored, and costs the API
    server the more.
+3. The kinds of other controllers are the same in the operator's table and in the chart, which gives the operator its rights
+   to them and has the API server check them at creation.
 
 Not counted: `metadata` (the policy trainyard-job-metadata bounds it), and pod templates, which the schema does not describe.
 """
+import json
 import re
 import sys
 from pathlib import Path
@@ -99,8 +102,44 @@ def check_limits(found):
               f"{path}: {keyword} is {written} in the schema, and {name} in src/{file} is {read}")
 
 
+def operators_kinds():
+    """{kind: (group, version, plural, field with `suspend`)} of the table in src/model/owner_kinds.h."""
+    text = (ROOT / "src/model/owner_kinds.h").read_text(encoding="utf-8")
+    table = text[text.index("kOwnerKinds{{"):text.index("}};")]
+    row = re.compile(r'\{"(\w+)",\s*"([\w.-]+)",\s*"(\w+)",\s*"(\w+)",\s*WorkloadForm::\w+,\s*"[\w.]*",\s*"([\w.]*)"')
+    found = {kind: tuple(rest) for kind, *rest in row.findall(table)}
+    check(len(found) == table.count("WorkloadForm::"), "src/model/owner_kinds.h: a row that this program cannot read")
+    return found
+
+
+def charts_kinds():
+    """The same of the helper trainyard.workloadTypes."""
+    text = (ROOT / "helm/trainyard/templates/_helpers.tpl").read_text(encoding="utf-8")
+    body = re.search(r'define "trainyard.workloadTypes" -\}\}\n(.*?)\{\{- end', text, re.DOTALL).group(1)
+    return {kind: tuple(each[name] for name in ("group", "version", "plural", "suspend"))
+            for kind, each in yaml.safe_load(body).items()}
+
+
+# Kinds that only say which pods a gang has.
+READ_ONLY = ("LeaderWorkerSet", "PodGroup")
+
+
+def check_kinds():
+    ours, charts = operators_kinds(), charts_kinds()
+    for kind in sorted({*ours, *charts}):
+        check(ours.get(kind) == charts.get(kind), f"{kind}: {ours.get(kind)} in src/model/owner_kinds.h, "
+              f"{charts.get(kind)} in trainyard.workloadTypes of the chart")
+    values = json.loads((ROOT / "helm/trainyard/values.schema.json").read_text(encoding="utf-8"))
+    allowed = values["properties"]["workloads"]["properties"]["kinds"]["items"]["enum"]
+    check(sorted(allowed) == sorted([*ours, *READ_ONLY]), f"workloads.kinds of the chart's values may have {allowed}")
+    text = re.sub(r"\s*# ", " ", (ROOT / "helm/trainyard/values.yaml").read_text(encoding="utf-8"))
+    listed = re.search(r"operator queues and places: ([\w, ]+)\.", text).group(1)
+    check(listed.split(", ") == list(ours), f"workloads.kinds in the chart's values.yaml: {listed}")
+
+
 def main():
     largest = []
+    check_kinds()
     for file in sorted((ROOT / "crds").glob("*.yaml")):
         spec = yaml.safe_load(file.read_text(encoding="utf-8"))["spec"]
         kind = spec["names"]["kind"]

@@ -22,9 +22,10 @@ MALLORY = "mallory"
 CLAIM = "taken-away"
 
 
-def install_chart(values=None):
-    """Applies the chart's roles and policies; returns when the API server enforces the policies."""
-    text = helm.template(given().tools["helm"], values, only=["user-roles", "admission-policies"])
+def install_chart(values=None, also=()):
+    """Applies the chart's roles and policies, and the template files in `also`; returns when the API server enforces the
+    policies."""
+    text = helm.template(given().tools["helm"], values, only=["user-roles", "admission-policies", *also])
     kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=text)
     names = [item["metadata"]["name"] for item in yaml.safe_load_all(text)
              if item and item["kind"] == "ValidatingAdmissionPolicy"]

@@ -188,3 +188,18 @@ class Jobs(GangCase):
             kubectl("delete", "job", "train", "-n", self.namespace)
             gangs.wait(lambda all_: not all_, "the Gang is gone")
             pods.wait(lambda all_: not all_, "its pods are gone")
+
+    def test_a_job_that_others_write_at_the_same_time(self):
+        """The operator's patch is for one version of the Job. A refusal for that reason is no fault of the Job: no Warning
+        reports one, and the next patch follows at once."""
+        path = f"/apis/batch/v1/namespaces/{self.namespace}/jobs"
+        with support.watch_gangs(self.namespace) as gangs:
+            for number in range(20):
+                given().api.call("POST", path, indexed_job(f"train{number}", 5))
+                for count in range(5):
+                    given().api.call("PATCH", f"{path}/train{number}", {"metadata": {"annotations": {"count": str(count)}}},
+                                     "application/merge-patch+json")
+            gangs.wait(lambda all_: len(all_) == 20, "each has its Gang")
+        events = given().json("get", "events", "-n", self.namespace, "--field-selector=reason=InvalidGang")["items"]
+        kubectl("delete", "jobs.batch", "--all", "-n", self.namespace)
+        self.assertEqual([], [(each["involvedObject"]["name"], each["message"]) for each in events])

@@ -14,7 +14,7 @@ _READY_SECONDS = 60
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
        fast_eviction=False, audit=False, api_only=False, real=0, install=True, workloads=False, kinds=("Job",),
-       gates=(), progress=None):
+       emulates=None, gates=(), progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
     directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
@@ -24,8 +24,9 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     and service accounts, and no other program that changes objects: no scheduler, no nodes, no Trainyard.
     install: False leaves CRDs and rights out too, for callers that install the chart (lib/helm.py).
     workloads: also the controllers of Deployments, StatefulSets and DaemonSets, as with real nodes.
-    kinds: workloads of other controllers that the operator queues. gates: features of the API server and of kube-scheduler that
-    are turned on, with the API that they need.
+    kinds: workloads of other controllers that the operator queues.
+    emulates: the version whose APIs and features Kubernetes' own programs have, such as "1.33".
+    gates: features of the API server and of kube-scheduler that are turned on, with the API that they need.
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
@@ -42,7 +43,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     shape = shape or kwok.Shape()
     options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
                "audit": audit, "api_only": api_only, "real": real, "install": install,
-               "workloads": workloads or bool(real), "kinds": list(kinds), "gates": list(gates)}
+               "workloads": workloads or bool(real), "kinds": list(kinds), "emulates": emulates, "gates": list(gates)}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")
@@ -83,7 +84,7 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
             cluster.add(controlplane.etcd(cluster))
             cluster.wait_ready("etcd", _READY_SECONDS)
         with progress.step("kube-apiserver ready"):
-            cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"], options["gates"]))
+            cluster.add(controlplane.apiserver(cluster, options["fast_eviction"], options["audit"]))
             cluster.wait_ready("kube-apiserver", _READY_SECONDS)
         if machines:
             machines.result()
@@ -96,7 +97,7 @@ def _bring_up(cluster, nodes, shape, binaries, progress):
                                                 options["workloads"]))
     if options["api_only"]:
         return _wait_api(cluster, progress)
-    cluster.add(controlplane.scheduler(cluster, bool(binaries), options["gates"]))
+    cluster.add(controlplane.scheduler(cluster, with_extender=bool(binaries)))
     stages = _copy(trainyard.MANIFESTS / "stages.yaml", cluster.dir)
     cluster.add(controlplane.kwok(cluster, stages, kwok.SELECTOR, options["fast_eviction"]))
     if cluster.plan:

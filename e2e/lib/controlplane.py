@@ -69,11 +69,17 @@ def etcd(layout):
 _APIS_OF_GATES = {"GenericWorkload": "scheduling.k8s.io/v1alpha2"}
 
 
-def _feature_gates(gates):
-    return [f"--feature-gates={','.join(f'{gate}=true' for gate in gates)}"] if gates else []
+def _emulation(layout):
+    emulates = layout.options["emulates"]
+    return [f"--emulated-version={emulates}"] if emulates else []
 
 
-def apiserver(layout, fast_eviction, audit, gates=()):
+def _feature_gates(layout):
+    gates = ",".join(f"{gate}=true" for gate in layout.options["gates"])
+    return [f"--feature-gates={gates}"] if gates else []
+
+
+def apiserver(layout, fast_eviction, audit):
     pki, port = layout.pki, layout.ports["apiserver"]
     argv = [
         layout.tools["kube-apiserver"], f"--etcd-servers=http://127.0.0.1:{layout.ports['etcd']}",
@@ -81,10 +87,9 @@ def apiserver(layout, fast_eviction, audit, gates=()):
         f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key",
         f"--client-ca-file={pki}/ca.crt", "--service-account-issuer=https://kubernetes.default.svc",
         f"--service-account-key-file={pki}/sa.pub", f"--service-account-signing-key-file={pki}/sa.key",
-        "--allow-privileged=true", *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
+        "--allow-privileged=true", *_emulation(layout), *_feature_gates(layout), *(_for_real_nodes(layout) if layout.plan else _for_simulated_nodes()),
     ]
-    argv += _feature_gates(gates)
-    if served := [_APIS_OF_GATES[gate] for gate in gates if gate in _APIS_OF_GATES]:
+    if served := [_APIS_OF_GATES[gate] for gate in layout.options["gates"] if gate in _APIS_OF_GATES]:
         argv += [f"--runtime-config={','.join(f'{api}=true' for api in served)}"]
     if fast_eviction:
         argv += ["--default-not-ready-toleration-seconds=5", "--default-unreachable-toleration-seconds=5"]
@@ -126,18 +131,18 @@ def controller_manager(layout, fast_eviction, api_only=False, workloads=False):
         f"--service-account-private-key-file={layout.pki}/sa.key", f"--root-ca-file={layout.pki}/ca.crt",
         "--use-service-account-credentials=true", _ALWAYS_ALLOWED, "--kube-api-qps=500",
         "--kube-api-burst=1000", "--node-monitor-period=1s", f"--node-monitor-grace-period={grace}",
-        f"--controllers={','.join(controllers)}",
+        f"--controllers={','.join(controllers)}", *_emulation(layout),
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 
-def scheduler(layout, with_extender, gates=()):
+def scheduler(layout, with_extender):
     port = layout.ports["kube-scheduler"]
     config = layout.dir / "kube-scheduler.yaml"
     # JSON is YAML; written by a JSON encoder it needs no quoting rules.
     config.write_text(json.dumps(_scheduler_config(layout, with_extender), indent=2) + "\n")
     return Program("kube-scheduler", [
         layout.tools["kube-scheduler"], f"--config={config}", "--bind-address=127.0.0.1",
-        f"--secure-port={port}", _ALWAYS_ALLOWED, *_feature_gates(gates),
+        f"--secure-port={port}", _ALWAYS_ALLOWED, *_emulation(layout), *_feature_gates(layout),
     ], ready=f"https://127.0.0.1:{port}/healthz", metrics=f"https://127.0.0.1:{port}/metrics", port=port)
 
 

@@ -25,15 +25,22 @@ _LABEL = {"e2e-door": "yes"}
 
 
 class Hold:
-    """operation: CREATE, UPDATE (a release is one) or DELETE; name: of the pod, None for all of the namespace."""
+    """operation: CREATE, UPDATE (a release is one) or DELETE; name: of the pod, None for all of the namespace; after: so
+    many pods pass before the first is held, for pods whose names their controller draws."""
 
-    def __init__(self, door, operation, namespace, name):
+    def __init__(self, door, operation, namespace, name, after):
         self._door, self._operation, self._namespace, self._name = door, operation, namespace, name
+        self._after, self._passed = after, set()
         self.arrived = []
 
     def matches(self, request):
-        return (request["operation"] == self._operation and not request.get("dryRun")
-                and request["namespace"] == self._namespace and self._name in (None, name_of(request)))
+        name = name_of(request)
+        if not (request["operation"] == self._operation and not request.get("dryRun")
+                and request["namespace"] == self._namespace and self._name in (None, name)):
+            return False
+        if len(self._passed) < self._after:
+            self._passed.add(name)
+        return name not in self._passed
 
     def wait(self, count=1, timeout=60):
         """Waits until count requests stand before the door."""
@@ -111,8 +118,8 @@ class Door:
                 raise AssertionError(f"the API server does not ask about {namespace} within {timeout} s")
             core.create_namespaced_pod(namespace, probe, dry_run="All")
 
-    def hold(self, operation, namespace, name=None):
-        hold = Hold(self, operation, namespace, name)
+    def hold(self, operation, namespace, name=None, after=0):
+        hold = Hold(self, operation, namespace, name, after)
         with self._changed:
             self._holds.append(hold)
         return hold

@@ -10,7 +10,7 @@ has arrived.
 
 A rule: {"kind": "write", "fault": F} and, all optional, "nth": only the n-th of that kind; "share", "seed":
 each one with this probability; "times": at most so often; "match": regular expression, searched in "VERB
-PATH". Faults:
+PATH"; "after": only once the rule of this number, from 0, has struck. Faults:
     kill-before    SIGKILL to the client, the request never reaches the server
     kill-after     the server carries it out, then SIGKILL to the client
     stop           SIGSTOP to the client; this request and all later writes wait for "forward", which returns
@@ -207,7 +207,8 @@ class Client:
         request["n"] = self.counts[kind]
         what = f"{request['verb']} {request['path']}"
         for rule in self.rules:
-            if rule.strikes(kind, request["n"], what):
+            after = rule.data.get("after")
+            if (after is None or self.rules[after].hits) and rule.strikes(kind, request["n"], what):
                 request["fault"] = rule.fault
                 self.hits.append({key: request[key] for key in ("kind", "n", "verb", "path", "fault")})
                 async with self.changed:

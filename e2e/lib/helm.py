@@ -23,10 +23,13 @@ NAME, NAMESPACE = "trainyard", "trainyard-system"
 _SECONDS = 180
 
 
-def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None):
-    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version."""
+def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None, cluster=None):
+    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version; cluster:
+    the one whose version and APIs count, as at an installation."""
     argv = [program, "template", "--no-hooks", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
     argv += [f"--kube-version={kubernetes}"] if kubernetes else []
+    # As an upgrade: an installation refuses objects that exist already.
+    argv += ["--validate", "--is-upgrade", f"--kubeconfig={cluster.kubeconfig}"] if cluster else []
     argv += [f"--show-only=templates/{name}.yaml" for name in only]
     return _run(argv, input=json.dumps(values or {}))
 

@@ -8,11 +8,12 @@ client.
         seen.gone("ns")                                                   # nothing is left
     # leaving the block raises the first violation
 
-Checked at every event of every pod:
+Jobs are TrainingJobs, and Gangs with the pods that were released to their places. Checked at every event of every pod:
 - no node holds more than its allocatable, by pods that are bound to it and have not ended;
 - no two gangs are released to the same capacity: the members that are bound or pinned to a node fit it together;
 - no member is doubled: of one job, epoch, role and index at most one pod is ever bound, and the bound members
-  of a job whose gang restarts as a whole are of one epoch.
+  of a job whose gang restarts as a whole are of one epoch. A place of a Gang goes from a lost pod to another: no two
+  pods that have not ended have it at a time.
 From time to time: no gang stays half bound, and no pod outlives its job, for longer than bound_seconds.
 Watches that break are started again by a list, whose differences count as events.
 """
@@ -25,7 +26,7 @@ import time
 
 from kubernetes import client, config
 
-GROUP, VERSION, JOBS = "trainyard.dev", "v1alpha1", "trainingjobs"
+GROUP, VERSION, JOBS, GANGS = "trainyard.dev", "v1alpha1", "trainingjobs", "gangs"
 _LABEL = "trainyard.dev/"
 GATE = _LABEL + "gang"
 _TAIL = 120
@@ -225,6 +226,7 @@ class Invariants:
         self._changed = threading.Condition()
         self._violation = None
         self._homes = {}                                # uid of a job -> its namespace and name, for ever
+        self._gangs = set()                             # uids of Gangs, for ever
         self._since = {}                                # what must not last -> when it began
         self._bound_ever = collections.defaultdict(set)  # (job uid, epoch, role, index) -> pod uids
         self.pods, self.nodes, self.jobs = {}, {}, {}
@@ -233,6 +235,8 @@ class Invariants:
         self._feeds = [
             _Feed("nodes", core.list_node, (), self._taker(self._node), self._fail),
             _Feed("jobs", custom.list_cluster_custom_object, (GROUP, VERSION, JOBS), self._taker(self._job),
+                  self._fail),
+            _Feed("gangs", custom.list_cluster_custom_object, (GROUP, VERSION, GANGS), self._taker(self._job),
                   self._fail),
             _Feed("pods", core.list_pod_for_all_namespaces, (), self._taker(self._pod), self._fail)]
         for feed in self._feeds:
@@ -338,8 +342,11 @@ class Invariants:
                                 *self.tail])
 
     def _gang(self, pod):
-        """uid of the TrainingJob whose member the pod is: owner, labels and name are not enough each by itself, because
-        any client can copy them into another namespace or under another name."""
+        """uid of the TrainingJob or Gang whose member the pod is: owner, labels and name are not enough each by itself,
+        because any client can copy them into another namespace or under another name."""
+        uid = label(pod, "job-uid")
+        if uid in self._gangs:
+            return uid if self._homes[uid][0] == key_of(pod)[0] else None
         uid = owner_of(pod)
         if uid not in self._homes:
             return uid
@@ -384,6 +391,8 @@ class Invariants:
         else:
             self.jobs[key_of(job)] = job
             self._homes[uid_of(job)] = key_of(job)
+            if job["kind"] == "Gang":
+                self._gangs.add(uid_of(job))
         self._note_unsettled()
 
     def _pod(self, kind, pod):
@@ -417,6 +426,9 @@ class Invariants:
         uid = self._gang(pod)
         if not uid or not node_of(pod):
             return
+        if uid in self._gangs:
+            self._check_place(uid, pod)
+            return
         member = (uid, label(pod, "epoch"), label(pod, "role"), label(pod, "index"))
         bound = self._bound_ever[member]
         bound.add(uid_of(pod))
@@ -427,6 +439,13 @@ class Invariants:
             epochs = {label(each, "epoch") for each in self.members(uid) if node_of(each) and not ended(each)}
             if len(epochs) > 1:
                 self._accuse(f"{self._words(job)}: bound members of several epochs: {sorted(epochs)}")
+
+    def _check_place(self, uid, pod):
+        place = (label(pod, "role"), label(pod, "index"))
+        there = [each for each in self.members(uid) if node_of(each) and not ended(each)
+                 and (label(each, "role"), label(each, "index")) == place]
+        if len(there) > 1:
+            self._accuse("one place, several pods:\n  " + "\n  ".join(map(self._words, there)))
 
     # ---- what may be for a while
 
