@@ -23,10 +23,12 @@ NAME, NAMESPACE = "trainyard", "trainyard-system"
 _SECONDS = 180
 
 
-def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None):
-    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version."""
+def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None, kinds=()):
+    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version; kinds: what
+    it serves beyond what helm assumes, such as "example.com/v1/Thing"."""
     argv = [program, "template", "--no-hooks", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
     argv += [f"--kube-version={kubernetes}"] if kubernetes else []
+    argv += [f"--api-versions={kind}" for kind in kinds]
     argv += [f"--show-only=templates/{name}.yaml" for name in only]
     return _run(argv, input=json.dumps(values or {}))
 
