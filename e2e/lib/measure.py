@@ -78,12 +78,12 @@ class Rig:
         self._config.write_text(config)
         self.cluster.restart("kube-scheduler")
 
-    def load(self, kind, count, gpus=1, warm_up=False, run=None, more=()):
+    def load(self, kind, count, gpus=1, warm_up=False, run=None, more=(), timeout=_LOAD_SECONDS):
         """Runs the load generator; its numbers, and cpu: seconds of each process meanwhile."""
         self._runs += 1
         before = self.cpu()
         argv = [self._loader, f"--kubeconfig={self.cluster.kubeconfig}", f"--kind={kind}", f"--count={count}",
-                f"--gpus={gpus}", f"--run={run or f'r{self._runs}'}", f"--timeout={_LOAD_SECONDS}", *more]
+                f"--gpus={gpus}", f"--run={run or f'r{self._runs}'}", f"--timeout={timeout}", *more]
         done = subprocess.run(argv, env=processes.environment(), capture_output=True, text=True)
         if done.returncode != 0:
             raise E2EError(f"load-generator --kind={kind}: {done.stderr.strip()}")

@@ -11,6 +11,7 @@ import collections
 import copy
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import yaml
@@ -26,10 +27,13 @@ LEVELS = ("topology.kubernetes.io/zone", "cloud.provider.com/topology-block", "c
 PREFERRED = LEVELS[2]
 GPU = "nvidia.com/gpu"
 _SECONDS = 600
-_QUIET_SECONDS = 2
+_DELETERS = 8
+_QUIET_SECONDS, _SETTLE_SECONDS = 2, 120
 _EVERYTHING = "1000000"
 _JOBS, _JOB_SETS = "/apis/batch/v1/namespaces/default/jobs", "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
-_LEFT = (_JOB_SETS, _JOBS, "/api/v1/namespaces/default/pods", "/apis/trainyard.dev/v1alpha1/namespaces/default/gangs",
+_DELETED = _JOB_SETS, _JOBS, "/api/v1/namespaces/default/pods"
+# What the controllers delete with these.
+_LEFT = (*_DELETED, "/apis/trainyard.dev/v1alpha1/namespaces/default/gangs",
          "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads",
          "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups",
          "/apis/scheduling.run.ai/v1alpha2/namespaces/default/bindrequests")
@@ -221,7 +225,7 @@ SIDES = {"Trainyard": Trainyard, "Kueue": Kueue, "Kueue, quotas alone": KueueQuo
 
 def build(titles, progress):
     """Builds what these sides need, where it is missing."""
-    for tool in {"jobset": 0, **{SIDES[title].tool: 0 for title in titles if SIDES[title].tool}}:
+    for tool in sorted({"jobset", *(SIDES[title].tool or "jobset" for title in titles)}):
         tools.only(tool, progress)
 
 
@@ -276,14 +280,15 @@ def load(rig, side, work, warm_up=False):
     work = copy.deepcopy(work)
     side.mark(work)
     file.write_text(json.dumps(work.body))
-    return rig.load("object", work.count, warm_up=warm_up,
+    return rig.load("object", work.count, warm_up=warm_up, timeout=_SECONDS,
                     more=[f"--file={file}", f"--path={work.path}", f"--pods={work.pods}"])
 
 
 def _settle(rig, log):
-    """Waits until no program has written for two seconds; all writes, and CPU seconds at the last one."""
+    """Waits until no program has written for two seconds, at most two minutes; all writes, and CPU seconds at the last one."""
     writes, cpu, since = [], rig.cpu(), time.monotonic()
-    while time.monotonic() - since < _QUIET_SECONDS:
+    end = since + _SETTLE_SECONDS
+    while since + _QUIET_SECONDS > time.monotonic() < end:
         if more := log.more():
             writes += more
             cpu, since = rig.cpu(), time.monotonic()
@@ -294,18 +299,27 @@ def _settle(rig, log):
 def clear(cluster):
     """Deletes all workloads of the default namespace; waits until nothing of them is left."""
     for path in _LEFT:
-        kwok.poll(lambda path=path: _gone(cluster, path), _SECONDS, lambda path=path: f"{path} is not empty")
+        kwok.poll(lambda path=path: _gone(cluster, path), _SECONDS, lambda path=path: f"{path} is not empty", pause=1)
 
 
 def _gone(cluster, path):
-    options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    if path.endswith("/pods"):
-        options["gracePeriodSeconds"] = 0
     try:
-        if path in _LEFT[:3]:
-            cluster.api.call("DELETE", path, options, timeout=_SECONDS)
-        return not cluster.api.get(f"{path}?limit=1")["items"]
+        names = [item["metadata"]["name"] for item in cluster.api.list(path)]
     except ApiError as error:
-        if error.code in (404, 504):
-            return error.code == 404
+        if error.code == 404:  # no such kind: its side has not run yet
+            return True
         raise
+    if path in _DELETED:
+        # One by one: the API server gives a request a minute, which is too short for a thousand objects.
+        with ThreadPoolExecutor(_DELETERS) as pool:
+            list(pool.map(lambda name: _delete(cluster.api, f"{path}/{name}"), names))
+    return not names
+
+
+def _delete(api, path):
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background", "gracePeriodSeconds": 0}
+    try:
+        api.call("DELETE", path, options, timeout=60)
+    except ApiError as error:
+        if error.code != 404:
+            raise
