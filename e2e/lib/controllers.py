@@ -3,6 +3,8 @@
     from lib import controllers
 
     controllers.start(given(), "jobset")      # returns when it is ready; the case file names it in TOOLS
+    controllers.start(cluster, "kueue", {"clientConnection": {"qps": 500, "burst": 1000}})   # more of its configuration file
+    controllers.stop(cluster, "kueue")        # and its webhooks are gone; it can start again
 
 A controller runs as the cluster's admin on loopback, without leader election and without metrics. CRDs, webhooks and
 configuration are those of its Go module. The API server calls the webhooks by URL; the cluster's CA signs their
@@ -90,12 +92,13 @@ CONTROLLERS = {
 }
 
 
-def start(cluster, name):
-    """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already."""
+def start(cluster, name, settings=None):
+    """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already. One that was
+    stopped keeps the settings of its first start."""
     if name not in cluster.processes():
-        _Start(cluster, name).run()
+        _Start(cluster, name, cluster.spare_ports.pop(0)).run(settings or {})
     elif not cluster.alive(name):
-        raise E2EError(f"{name} has ended: a cluster starts each controller once")
+        _Start(cluster, name).again()
 
 
 def stop(cluster, name):
@@ -105,48 +108,59 @@ def stop(cluster, name):
     cluster.stop(name)
 
 
+def apply(cluster, items):
+    # Validation reads the whole OpenAPI document, which the server builds again after each CRD: half a minute when busy.
+    cluster.kubectl("apply", "--server-side", "--validate=false", "-f", "-",
+                    input=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
+def define(cluster, definitions):
+    """Applies CRDs and returns when the API server serves them."""
+    apply(cluster, definitions)
+    waiting = {item["metadata"]["name"] for item in definitions}
+
+    def established():
+        found = [cluster.api.get(f"{_DEFINITIONS}/{name}") for name in waiting]
+        waiting.difference_update([item["metadata"]["name"] for item in found if _is_established(item)])
+        return not waiting
+
+    # Not `kubectl wait`: it fails for a definition that has no conditions yet.
+    poll(established, _READY_SECONDS, lambda: f"{', '.join(sorted(waiting))}: not established")
+
+
 class _Start:
-    def __init__(self, cluster, name):
+    def __init__(self, cluster, name, port=None):
         self._cluster = cluster
         self._name = name
         self._controller = CONTROLLERS[name]
         self._module = tools.module_folder(name, self._controller.module)
         self._folder = cluster.dir / name
         self._certificates = self._folder / _CERTIFICATES
-        self._port = cluster.spare_ports.pop(0)
+        self._webhooks_file = self._folder / "webhooks.json"
+        self._port = port
 
-    def run(self):
+    def run(self, settings):
         cluster, controller = self._cluster, self._controller
-        self._define()
+        define(cluster, self._definitions())
         self._make_certificate()
-        values = {"port": self._port, "kubeconfig": cluster.kubeconfig, "config": self._write_config()}
+        values = {"port": self._port, "kubeconfig": cluster.kubeconfig, "config": self._write_config(settings)}
         environment = [each.format(**values) for each in controller.environment]
         arguments = [each.format(**values) for each in controller.arguments]
         webhooks = self._webhooks()
+        self._webhooks_file.write_text(json.dumps(webhooks))
         cluster.run(self._name, ["/usr/bin/env", f"KUBECONFIG={cluster.kubeconfig}", f"TMPDIR={self._folder}", *environment,
                                  tools.only(self._name)[self._name], *arguments],
                     ready=None if webhooks else f"http://127.0.0.1:{self._port}/{controller.ready}", timeout=_READY_SECONDS)
+        self._register(webhooks)
+
+    def again(self):
+        self._cluster.start(self._name, _READY_SECONDS)
+        self._register(json.loads(self._webhooks_file.read_text()))
+
+    def _register(self, webhooks):
         if webhooks:
             self._await_webhooks(webhooks)
-            self._apply(webhooks)
-
-    def _apply(self, items):
-        # Validation reads the whole OpenAPI document, which the server builds again after each CRD: half a minute when busy.
-        self._cluster.kubectl("apply", "--server-side", "--validate=false", "-f", "-",
-                              input=json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-
-    def _define(self):
-        definitions = self._definitions()
-        self._apply(definitions)
-        waiting = {item["metadata"]["name"] for item in definitions}
-
-        def established():
-            found = [self._cluster.api.get(f"{_DEFINITIONS}/{name}") for name in waiting]
-            waiting.difference_update([item["metadata"]["name"] for item in found if _is_established(item)])
-            return not waiting
-
-        # Not `kubectl wait`: it fails for a definition that has no conditions yet.
-        poll(established, _READY_SECONDS, lambda: f"{', '.join(sorted(waiting))}: not established")
+            apply(self._cluster, webhooks)
 
     def _definitions(self):
         path = self._module / self._controller.definitions
@@ -175,14 +189,14 @@ class _Start:
         for kind in ("crt", "key"):
             shutil.copy(self._cluster.pki / f"{self._name}.{kind}", self._certificates / f"tls.{kind}")
 
-    def _write_config(self):
+    def _write_config(self, settings):
         if not self._controller.config:
             return None
         source, certificates = self._controller.config
         config = yaml.safe_load((self._module / source).read_text())
         config.update({"health": {"healthProbeBindAddress": "0"}, "metrics": {"bindAddress": "0"},
                        "webhook": {"host": "127.0.0.1", "port": self._port}, "leaderElection": {"leaderElect": False},
-                       certificates: {"enable": False}})
+                       certificates: {"enable": False}, **settings})
         if certificates == "internalCertManagement":
             # These have a default of their own, which is not below TMPDIR.
             config["webhook"]["certDir"] = str(self._certificates)

@@ -23,11 +23,12 @@ NAME, NAMESPACE = "trainyard", "trainyard-system"
 _SECONDS = 180
 
 
-def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None, cluster=None):
-    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version; cluster:
-    the one whose version and APIs count, as at an installation."""
+def template(program, values=None, only=(), namespace=NAMESPACE, kubernetes=None, kinds=(), cluster=None):
+    """The chart's objects as YAML; only: names of template files without .yaml; kubernetes: the cluster's version; kinds: what
+    it serves beyond what helm assumes, such as "example.com/v1/Thing"; cluster: the one whose version and APIs count instead."""
     argv = [program, "template", "--no-hooks", NAME, CHART, f"--namespace={namespace}", *_values_arguments(values)]
     argv += [f"--kube-version={kubernetes}"] if kubernetes else []
+    argv += [f"--api-versions={kind}" for kind in kinds]
     # As an upgrade: an installation refuses objects that exist already.
     argv += ["--validate", "--is-upgrade", f"--kubeconfig={cluster.kubeconfig}"] if cluster else []
     argv += [f"--show-only=templates/{name}.yaml" for name in only]

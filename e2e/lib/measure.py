@@ -3,6 +3,7 @@ import json
 import os
 import statistics
 import subprocess
+from pathlib import Path
 
 from . import kwok, processes, trainyard
 from .api import ApiError
@@ -20,13 +21,18 @@ def median(values):
     return statistics.median(values)
 
 
+def _programs(bin_dir):
+    """Where operator and extender are: TRAINYARD_E2E_BIN measures those of another build with this one's generator."""
+    return Path(os.environ.get("TRAINYARD_E2E_BIN", bin_dir))
+
+
 class Rig:
     """Both sides of a comparison share API server, etcd and nodes; kube-scheduler is restarted to change sides."""
 
-    def __init__(self, nodes, bin_dir, progress, audit=False, shape=None):
+    def __init__(self, nodes, bin_dir, progress, audit=False, shape=None, kinds=("Job",)):
         self.say = progress.say
-        self.cluster = Cluster.up(nodes=nodes, shape=shape or kwok.Shape(), bin_dir=bin_dir, audit=audit,
-                                  progress=progress)
+        self.cluster = Cluster.up(nodes=nodes, shape=shape or kwok.Shape(), bin_dir=_programs(bin_dir), audit=audit,
+                                  kinds=kinds, progress=progress)
         self._loader = bin_dir / "tests" / "bench" / "load-generator"
         self._config = self.cluster.dir / "kube-scheduler.yaml"
         self._with_extender = self._config.read_text()
@@ -39,22 +45,29 @@ class Rig:
         self.cluster.down()
 
     def use_trainyard(self):
-        for name in (trainyard.EXTENDER, trainyard.OPERATOR):
-            if not self.cluster.alive(name):
-                self.cluster.start(name)
-        self._restart_scheduler(self._with_extender)
+        self.start_trainyard()
         self.load("jobs", 2, warm_up=True)
         self.clear()
 
     def use_bare(self):
+        self.leave_bare()
+        self.load("pods", 2, warm_up=True)
+        self.clear()
+
+    def start_trainyard(self):
+        for name in (trainyard.EXTENDER, trainyard.OPERATOR):
+            if not self.cluster.alive(name):
+                self.cluster.start(name)
+        self._restart_scheduler(self._with_extender)
+
+    def leave_bare(self):
+        """Stops Trainyard; kube-scheduler runs without the extender."""
         self.stop_trainyard()
         config = json.loads(self._with_extender)
         # As it comes: what the extender needs would only slow the bare one down.
         for key in ("extenders", "percentageOfNodesToScore"):
             config.pop(key)
         self._restart_scheduler(json.dumps(config))
-        self.load("pods", 2, warm_up=True)
-        self.clear()
 
     def stop_trainyard(self):
         for name in (trainyard.OPERATOR, trainyard.EXTENDER):
@@ -65,12 +78,12 @@ class Rig:
         self._config.write_text(config)
         self.cluster.restart("kube-scheduler")
 
-    def load(self, kind, count, gpus=1, warm_up=False, run=None, more=()):
+    def load(self, kind, count, gpus=1, warm_up=False, run=None, more=(), timeout=_LOAD_SECONDS):
         """Runs the load generator; its numbers, and cpu: seconds of each process meanwhile."""
         self._runs += 1
         before = self.cpu()
         argv = [self._loader, f"--kubeconfig={self.cluster.kubeconfig}", f"--kind={kind}", f"--count={count}",
-                f"--gpus={gpus}", f"--run={run or f'r{self._runs}'}", f"--timeout={_LOAD_SECONDS}", *more]
+                f"--gpus={gpus}", f"--run={run or f'r{self._runs}'}", f"--timeout={timeout}", *more]
         done = subprocess.run(argv, env=processes.environment(), capture_output=True, text=True)
         if done.returncode != 0:
             raise E2EError(f"load-generator --kind={kind}: {done.stderr.strip()}")

@@ -51,8 +51,11 @@ CASE_RECIPES = {
     "kueue": {"kueue": "sigs.k8s.io/kueue/cmd/kueue"},
     "lws": {"lws": "sigs.k8s.io/lws/cmd"},
     "trainer": {"trainer": "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager"},
+    # The programs that its operator would deploy (lib/kai.py).
+    "kai": {f"kai-{name}": f"github.com/NVIDIA/KAI-scheduler/cmd/{name}"
+            for name in ("scheduler", "binder", "podgrouper", "podgroupcontroller", "queuecontroller")},
 }
-# tool -> (module, file, line, the line instead): what of a module is built otherwise.
+# tool -> (module, file, line, the line instead, …): what of a module is built otherwise.
 # kwok ends a pod by its name, at times twice, and the second call met the next pod of that name; a kubelet names the
 # uid.
 _PATCHES = {
@@ -70,6 +73,18 @@ _PATCHES = {
     # The folder of its metrics' certificate is a constant outside the cluster's folder.
     "kueue": ("sigs.k8s.io/kueue", "cmd/kueue/main.go",
               'metricsCertPath := "/etc/kueue/metrics/certs"', "metricsCertPath := cfg.Webhook.CertDir"),
+    # One of its programs ignores its option for the address of its metrics, and would take a port of the machine.
+    "kai": ("github.com/NVIDIA/KAI-scheduler", "cmd/podgroupcontroller/app/app.go",
+            "mgr, err := ctrl.NewManager(config, ctrl.Options{",
+            "managerOptions := ctrl.Options{",
+            """	})
+	if err != nil {
+		setupLog.Error(err, "unable to start manager")""",
+            """	}
+	managerOptions.Metrics.BindAddress = options.MetricsAddr
+	mgr, err := ctrl.NewManager(config, managerOptions)
+	if err != nil {
+		setupLog.Error(err, "unable to start manager")"""),
 }
 # tool -> folder of its module, where that is not its name: all of Kubernetes is of one version.
 _MODULE_OF = {"node": "k8s"}
@@ -205,7 +220,7 @@ def _patched(go, tool, scratch):
     """The flags that build `tool` with its patch, from a copy of the module in `scratch`."""
     if tool not in _PATCHES:
         return []
-    module, file, old, new = _PATCHES[tool]
+    module, file, *lines = _PATCHES[tool]
     _run(go, tool, "the module", ["mod", "download", module])
     source = _run(go, tool, "the module", ["list", "-m", "-f", "{{.Dir}}", module]).strip()
     copy = scratch / "module"
@@ -213,9 +228,11 @@ def _patched(go, tool, scratch):
     for folder in (copy, *(path for path in copy.rglob("*") if path.is_dir())):
         folder.chmod(0o755)
     text = (copy / file).read_text()
-    if text.count(old) != 1:
-        raise E2EError(f"{module}: {file} has {text.count(old)} places that read `{old}`; the patch needs exactly one")
-    (copy / file).write_text(text.replace(old, new))
+    for old, new in zip(lines[::2], lines[1::2]):
+        if text.count(old) != 1:
+            raise E2EError(f"{module}: {file} has {text.count(old)} places that read `{old}`; the patch needs exactly one")
+        text = text.replace(old, new)
+    (copy / file).write_text(text)
     for name in ("go.mod", "go.sum"):
         shutil.copyfile(_module(tool) / name, scratch / name)
     _run(go, tool, "the module", ["mod", "edit", f"-replace={module}={copy}", str(scratch / "go.mod")])

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -39,7 +41,8 @@ class Load final : public kube::ReflectorSink {
                 .selectors = {{"labelSelector", fmt::format("{}={}", bench::kRunLabel, options_.run)}}},
                api, loop, base::Rng(1), log, *this),
         gang_(options_.kind == "gang"),
-        awaited_(options_.kind == "pods" || options_.kind == "jobs" || gang_ ? options_.count : 0),
+        text_(textOf(options_.file)),
+        awaited_(awaitedPods(options_)),
         toCreate_(gang_ ? 1 : options_.count) {}
 
   void start() {
@@ -65,6 +68,16 @@ class Load final : public kube::ReflectorSink {
   void remove(std::string_view) override {}
 
  private:
+  [[nodiscard]] static std::string textOf(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  [[nodiscard]] static int awaitedPods(const LoadOptions& options) {
+    if (options.kind == "object") return options.count * options.pods;
+    return options.kind == "pods" || options.kind == "jobs" || options.kind == "gang" ? options.count : 0;
+  }
+
   // The watch starts first, so that no binding is missed.
   void awaitWatch() {
     if (watch_.synced()) return begin();
@@ -89,6 +102,7 @@ class Load final : public kube::ReflectorSink {
 
   [[nodiscard]] std::string pathOf() const {
     if (options_.kind == "nodes") return kube::kNodes.collection();
+    if (options_.kind == "object") return options_.path;
     const bool pods = options_.kind == "pods" || options_.kind == "bound-pods";
     return (pods ? kube::kPods : kube::kTrainingJobs).collection(options_.ns);
   }
@@ -99,6 +113,8 @@ class Load final : public kube::ReflectorSink {
       return bench::podBody(options_, index, fmt::format("n-{:05}", index / options_.perNode));
     }
     if (options_.kind == "pods") return bench::podBody(options_, index, "");
+    if (options_.kind == "object")
+      return bench::objectBody(options_, text_, fmt::format("{}-{:05}", options_.run, index));
     return gang_ ? bench::jobBody(options_, options_.run, options_.count)
                  : bench::jobBody(options_, fmt::format("{}-{:05}", options_.run, index), 1);
   }
@@ -128,6 +144,7 @@ class Load final : public kube::ReflectorSink {
   const base::Logger& log_;
   kube::Reflector watch_;
   const bool gang_;
+  const std::string text_;
   const int awaited_;
   const int toCreate_;
 
@@ -181,16 +198,22 @@ int main(int argc, char** argv) {
   app.add_option("--kind", options.kind,
                  "pods; jobs: TrainingJobs of one pod; waiting-jobs: such, without waiting for pods; gang: "
                  "one TrainingJob; rivals: two of them, of which one fits; "
-                 "nodes; bound-pods: on n-00000 …")
-      ->check(CLI::IsMember({"pods", "jobs", "waiting-jobs", "gang", "rivals", "nodes", "bound-pods"}))
+                 "nodes; bound-pods: on n-00000 …; object: copies of --file")
+      ->check(
+          CLI::IsMember({"pods", "jobs", "waiting-jobs", "gang", "rivals", "nodes", "bound-pods", "object"}))
       ->capture_default_str();
   app.add_option("--run", options.run, "prefix of names, and label of the pods")->capture_default_str();
   app.add_option("--namespace", options.ns)->capture_default_str();
-  app.add_option("--count", options.count, "pods or nodes in all")->check(CLI::Range(1, 1'000'000));
+  app.add_option("--count", options.count, "pods, nodes or objects in all")->check(CLI::Range(1, 1'000'000));
   app.add_option("--gpus", options.gpus, "of each pod")->check(CLI::Range(0, 1'024));
   app.add_option("--per-node", options.perNode, "bound pods on each node")->check(CLI::Range(1, 110));
   app.add_option("--connections", options.connections)->check(CLI::Range(1, 32));
   app.add_option("--run-for", options.runFor, "how long simulated nodes run the jobs' pods, e.g. 5s");
+  app.add_option("--file", options.file, "JSON of an object, with @NAME@ and @RUN@")
+      ->check(CLI::ExistingFile);
+  app.add_option("--path", options.path,
+                 "where such objects are created: /apis/batch/v1/namespaces/default/jobs");
+  app.add_option("--pods", options.pods, "of each such object")->check(CLI::Range(1, 10'000));
   app.add_option("--timeout", options.timeoutSeconds, "seconds")->check(CLI::Range(1, 3'600));
   CLI11_PARSE(app, argc, argv);
   const int code = run(options);

@@ -16,6 +16,13 @@ std::string podSpec(const LoadOptions& options, const std::string& node) {
       node.empty() ? "" : fmt::format(R"("nodeName":"{}",)", node), options.gpus);
 }
 
+std::string replaceAll(std::string text, std::string_view what, const std::string& with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string podBody(const LoadOptions& options, int index, const std::string& node) {
@@ -34,6 +41,10 @@ std::string jobBody(const LoadOptions& options, const std::string& name, int rep
           ? ""
           : fmt::format(R"(,"annotations":{{"sim.trainyard.dev/run-for":"{}"}})", options.runFor),
       podSpec(options, ""));
+}
+
+std::string objectBody(const LoadOptions& options, const std::string& text, const std::string& name) {
+  return replaceAll(replaceAll(text, kNamePlace, name), kRunPlace, options.run);
 }
 
 std::string nodeBody(const LoadOptions& options, int index) {
