@@ -90,10 +90,13 @@ CONTROLLERS = {
 }
 
 
-def start(cluster, name):
-    """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already."""
+def start(cluster, name, config=None):
+    """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already.
+
+    config: sections of its configuration file in place of those of its module.
+    """
     if name not in cluster.processes():
-        _Start(cluster, name).run()
+        _Start(cluster, name, config or {}).run()
     elif not cluster.alive(name):
         raise E2EError(f"{name} has ended: a cluster starts each controller once")
 
@@ -106,8 +109,9 @@ def stop(cluster, name):
 
 
 class _Start:
-    def __init__(self, cluster, name):
+    def __init__(self, cluster, name, config):
         self._cluster = cluster
+        self._config = config
         self._name = name
         self._controller = CONTROLLERS[name]
         self._module = tools.module_folder(name, self._controller.module)
@@ -183,6 +187,7 @@ class _Start:
         config.update({"health": {"healthProbeBindAddress": "0"}, "metrics": {"bindAddress": "0"},
                        "webhook": {"host": "127.0.0.1", "port": self._port}, "leaderElection": {"leaderElect": False},
                        certificates: {"enable": False}})
+        config.update(self._config)
         if certificates == "internalCertManagement":
             # These have a default of their own, which is not below TMPDIR.
             config["webhook"]["certDir"] = str(self._certificates)

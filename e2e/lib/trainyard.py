@@ -81,8 +81,8 @@ def crd_files():
 def install_objects(cluster):
     """Applies the chart's CRDs, ServiceAccounts and rights; returns once the API serves the new kinds."""
     namespace = f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {NAMESPACE}}}\n"
-    rendered = helm.template(cluster.tools["helm"], {"workloads": {"kinds": cluster.options["kinds"]}},
-                             only=("crds", "serviceaccounts", "rbac"))
+    values = {"workloads": {"kinds": cluster.options["kinds"]}, "kueue": {"enabled": cluster.options["kueue"]}}
+    rendered = helm.template(cluster.tools["helm"], values, only=("crds", "serviceaccounts", "rbac"))
     cluster.kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=f"{namespace}---\n{rendered}")
     wait_established(cluster)
 
@@ -128,7 +128,7 @@ def operator(cluster, binary, kubeconfig):
     return Program(OPERATOR, [
         binary, f"--kubeconfig={kubeconfig}", f"--listen=127.0.0.1:{port}", f"--namespace={NAMESPACE}",
         f"--policy={policy}", "--policy-configmap=trainyard-policy", f"--launcher-image={LAUNCH_IMAGE}",
-        "--workload-kinds=" + ",".join(cluster.options["kinds"]),
+        "--workload-kinds=" + ",".join(cluster.options["kinds"]), *(["--kueue"] if cluster.options["kueue"] else []),
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 
