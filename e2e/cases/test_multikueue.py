@@ -12,7 +12,7 @@ import unittest
 import yaml
 
 import support
-from lib import controllers, pki, trainyard
+from lib import controllers, pki, tools, trainyard
 from lib.cluster import Cluster
 from support import RACK, ROOT, given, kubectl, phase
 
@@ -53,9 +53,22 @@ def kueue_config():
     return sections
 
 
-def start_kueue(cluster):
-    cluster.kubectl("create", "namespace", SYSTEM)
-    controllers.start(cluster, "kueue", kueue_config())
+def start_kueue(cluster, kubeconfig=None):
+    controllers.start(cluster, "kueue", kueue_config(), kubeconfig)
+
+
+def bound_role(role, account):
+    """The role and its binding to a ServiceAccount of Kueue's namespace."""
+    name = role["metadata"]["name"]
+    return role, {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
+                  "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+                  "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": SYSTEM}]}
+
+
+def write_kubeconfig(cluster, account, file):
+    token = cluster.kubectl("create", "token", account, "-n", SYSTEM, "--duration=24h").strip()
+    pki.kubeconfig(file, cluster.server, cluster.pki, token=token, namespace=SYSTEM)
+    return file
 
 
 def apply(cluster, namespace, *items):
@@ -64,7 +77,12 @@ def apply(cluster, namespace, *items):
 
 
 def setUpModule():
-    start_kueue(given())
+    """Kueue has its own rights here, and those of the page."""
+    kubectl("create", "namespace", SYSTEM)
+    rights = tools.module_folder("kueue", "sigs.k8s.io/kueue") / "config/components/rbac"
+    kubectl("apply", "-n", SYSTEM, "-f", "-", input=kubectl("kustomize", rights).replace("namespace: system", f"namespace: {SYSTEM}"))
+    apply(given(), "", *bound_role(PAGE["ClusterRole", "kueue-trainingjobs"], "controller-manager"))
+    start_kueue(given(), write_kubeconfig(given(), "controller-manager", given().dir / "kueue.kubeconfig"))
 
 
 class KueueCase(support.Case):
@@ -130,11 +148,8 @@ class SingleCluster(KueueCase):
 
     def test_an_evicted_job_frees_its_nodes_and_runs_again(self):
         with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
-            apply(given(), "", {"apiVersion": f"{KUEUE}/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"},
-                                "value": 1000})
-            self.job("evicted", 2, {f"{KUEUE}/priority-class": "urgent"})
+            self.job("evicted", 2)
             self.await_job(jobs, "evicted", lambda item: phase(item) == "Running", "runs")
-            self.assertEqual(1000, self.workload("evicted")["spec"]["priority"])
             self.set_active("evicted", False)
             held = self.await_job(jobs, "evicted", lambda item: pending(item).get("reason") == "WaitingForKueue", "is held")
             self.assertNotIn("placed", held["status"].get("gang", {}))
@@ -144,6 +159,33 @@ class SingleCluster(KueueCase):
             self.assertFalse(support.holds(freed, "Admitted"))
             self.set_active("evicted", True)
             self.await_job(jobs, "evicted", lambda item: phase(item) == "Running", "runs again")
+
+    def test_a_job_that_kueue_preempts_runs_again_after_the_other_one(self):
+        apply(given(), "", {"apiVersion": f"{KUEUE}/v1beta2", "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"},
+                            "value": 1000})
+        kubectl("patch", f"clusterqueues.{KUEUE}", "research", "--type=merge", "-p",
+                '{"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}}')
+        with support.watch_jobs(self.namespace) as jobs:
+            self.job("low", 4)
+            self.await_job(jobs, "low", lambda item: phase(item) == "Running", "runs")
+            self.job("urgent", 3, {f"{KUEUE}/priority-class": "urgent"})
+            self.await_job(jobs, "urgent", lambda item: phase(item) == "Running", "runs")
+            self.assertEqual("WaitingForKueue", pending(jobs.objects[self.namespace, "low"])["reason"])
+            kubectl("annotate", "pods", "--all", "-n", self.namespace, f"{support.RUN_FOR}=0s")
+            self.await_job(jobs, "low", lambda item: phase(item) == "Running", "runs again")
+
+    def test_a_running_job_goes_on_when_the_operator_restarts(self):
+        with support.watch_jobs(self.namespace) as jobs, support.watch_pods(self.namespace) as pods:
+            self.job("stays", 1)
+            self.job("gang", 2)
+            for name in ("stays", "gang"):
+                self.await_job(jobs, name, lambda item: phase(item) == "Running", "runs")
+            before = {name: pod["metadata"]["uid"] for (_, name), pod in pods.objects.items()}
+            given().restart(support.OPERATOR)
+            self.job("later", 1)  # placed by the new leader, which then has decided on the others, too
+            self.await_job(jobs, "later", lambda item: phase(item) == "Running", "runs")
+            after = {name: pod["metadata"]["uid"] for (_, name), pod in pods.objects.items() if name in before}
+        self.assertEqual(before, after)
 
     def test_a_suspended_job_holds_no_quota(self):
         with support.watch_jobs(self.namespace) as jobs:
@@ -177,21 +219,15 @@ class TwoClusters(KueueCase):
     @classmethod
     def prepare_worker(cls, name, gpus):
         cluster = getattr(cls, name)
+        cluster.kubectl("create", "namespace", SYSTEM)
         start_kueue(cluster)
         queue = json.loads(json.dumps(PAGE["ClusterQueue", "research"]))
         for each in queue["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
             if each["name"] == support.GPU:
                 each["nominalQuota"] = gpus
-        role = PAGE["ClusterRole", "multikueue"]
-        subject = {"kind": "ServiceAccount", "name": "manager", "namespace": SYSTEM}
-        apply(cluster, "", PAGE["ResourceFlavor", "any"], queue, role, {
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "multikueue"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role["metadata"]["name"]},
-            "subjects": [subject]})
+        apply(cluster, "", PAGE["ResourceFlavor", "any"], queue, *bound_role(PAGE["ClusterRole", "multikueue"], "manager"))
         cluster.kubectl("create", "serviceaccount", "manager", "-n", SYSTEM)
-        token = cluster.kubectl("create", "token", "manager", "-n", SYSTEM, "--duration=24h").strip()
-        file = given().dir / f"{name}.kubeconfig"
-        pki.kubeconfig(file, cluster.server, cluster.pki, token=token)
+        file = write_kubeconfig(cluster, "manager", given().dir / f"{name}.kubeconfig")
         kubectl("create", "secret", "generic", name, "-n", SYSTEM, f"--from-file=kubeconfig={file}")
 
     def setUp(self):

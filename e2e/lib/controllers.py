@@ -4,7 +4,7 @@
 
     controllers.start(given(), "jobset")      # returns when it is ready; the case file names it in TOOLS
 
-A controller runs as the cluster's admin on loopback, without leader election and without metrics. CRDs, webhooks and
+A controller runs as the cluster's admin, unless the caller names an account, on loopback, without leader election and without metrics. CRDs, webhooks and
 configuration are those of its Go module. The API server calls the webhooks by URL; the cluster's CA signs their
 certificate. Each controller takes one of the cluster's spare ports: for its webhooks, or else for its health.
 
@@ -90,13 +90,14 @@ CONTROLLERS = {
 }
 
 
-def start(cluster, name, config=None):
+def start(cluster, name, config=None, kubeconfig=None):
     """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already.
 
-    config: sections of its configuration file in place of those of its module.
+    config: sections of its configuration file in place of those of its module. kubeconfig: of an account of the caller's, in
+    place of the admin's.
     """
     if name not in cluster.processes():
-        _Start(cluster, name, config or {}).run()
+        _Start(cluster, name, config or {}, kubeconfig or cluster.kubeconfig).run()
     elif not cluster.alive(name):
         raise E2EError(f"{name} has ended: a cluster starts each controller once")
 
@@ -109,9 +110,10 @@ def stop(cluster, name):
 
 
 class _Start:
-    def __init__(self, cluster, name, config):
+    def __init__(self, cluster, name, config, kubeconfig):
         self._cluster = cluster
         self._config = config
+        self._kubeconfig = kubeconfig
         self._name = name
         self._controller = CONTROLLERS[name]
         self._module = tools.module_folder(name, self._controller.module)
@@ -123,11 +125,11 @@ class _Start:
         cluster, controller = self._cluster, self._controller
         self._define()
         self._make_certificate()
-        values = {"port": self._port, "kubeconfig": cluster.kubeconfig, "config": self._write_config()}
+        values = {"port": self._port, "kubeconfig": self._kubeconfig, "config": self._write_config()}
         environment = [each.format(**values) for each in controller.environment]
         arguments = [each.format(**values) for each in controller.arguments]
         webhooks = self._webhooks()
-        cluster.run(self._name, ["/usr/bin/env", f"KUBECONFIG={cluster.kubeconfig}", f"TMPDIR={self._folder}", *environment,
+        cluster.run(self._name, ["/usr/bin/env", f"KUBECONFIG={self._kubeconfig}", f"TMPDIR={self._folder}", *environment,
                                  tools.only(self._name)[self._name], *arguments],
                     ready=None if webhooks else f"http://127.0.0.1:{self._port}/{controller.ready}", timeout=_READY_SECONDS)
         if webhooks:
