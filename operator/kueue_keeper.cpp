@@ -20,7 +20,7 @@ using model::Job;
 using model::KueueWorkload;
 
 // After a request that failed, and while Kueue is not installed.
-constexpr base::Instant::duration kRepeat = std::chrono::seconds(5);
+constexpr base::Instant::duration kAskLater = std::chrono::seconds(5);
 
 bool namesWorkload(const Job& job) { return job.kueue && !job.kueue->workload.empty(); }
 
@@ -44,8 +44,8 @@ bool isRequeuedAtOnce(const model::Condition& eviction) {
 }
 
 // The conditions by which Kueue's integrations give quota back.
-std::vector<model::Condition> released(const KueueWorkload& workload, const model::Condition& eviction,
-                                       base::WallTime now) {
+std::vector<model::Condition> conditionsOfRelease(const KueueWorkload& workload,
+                                                  const model::Condition& eviction, base::WallTime now) {
   std::vector<model::Condition> conditions = workload.conditions;
   const auto set = [&](std::string_view type, bool holds, std::string_view reason, std::string message) {
     model::setCondition(conditions, type, holds ? ConditionStatus::kTrue : ConditionStatus::kFalse, reason,
@@ -57,7 +57,8 @@ std::vector<model::Condition> released(const KueueWorkload& workload, const mode
   return conditions;
 }
 
-std::vector<model::Condition> finished(const KueueWorkload& workload, const Job& job, base::WallTime now) {
+std::vector<model::Condition> conditionsOfEnd(const KueueWorkload& workload, const Job& job,
+                                              base::WallTime now) {
   std::vector<model::Condition> conditions = workload.conditions;
   const bool succeeded = job.conditionTrue(model::conditions::kSucceeded);
   const auto* end = job.condition(succeeded ? model::conditions::kSucceeded : model::conditions::kFailed);
@@ -114,7 +115,7 @@ void KueueKeeper::reconcile(const model::ObjectKey& key) {
   const auto job = deps_.cache.jobs.trainingJobs.find(key);
   if (!job) return;
   if (!deps_.workloads.synced()) {
-    if (job->kueue) markLater(key, kRepeat);
+    if (job->kueue) markLater(key, kAskLater);
     return;
   }
   if (const auto workload = deps_.workloads.of(*job)) return reconcileWorkload(*job, *workload);
@@ -132,7 +133,8 @@ void KueueKeeper::reconcileWorkload(const Job& job, const KueueWorkload& workloa
   const base::WallTime now = deps_.executor.wallNow();
   if (job.finished()) {
     if (runsHere)
-      patch(job, workload, "status", codec::encodeKueueStatus(workload, finished(workload, job, now), false));
+      patch(job, workload, "status",
+            codec::encodeKueueStatus(workload, conditionsOfEnd(workload, job, now), false));
     return;
   }
   const bool isWanted = asksForQuota(job);
@@ -142,7 +144,7 @@ void KueueKeeper::reconcileWorkload(const Job& job, const KueueWorkload& workloa
   const model::Condition* eviction = workload.eviction();
   if (eviction == nullptr || !workload.hasQuota() || holdsNodes(job)) return;
   patch(job, workload, "status",
-        codec::encodeKueueStatus(workload, released(workload, *eviction, now), true));
+        codec::encodeKueueStatus(workload, conditionsOfRelease(workload, *eviction, now), true));
 }
 
 // A job that runs in another cluster holds none here. When its Workload gives its quota back, MultiKueue
@@ -242,7 +244,7 @@ void KueueKeeper::done(const model::ObjectKey& job, const Answer& answer) {
   if (!isUsual)
     deps_.log.warning("Kueue's Workload of a job could not be written",
                       {{"namespace", job.ns}, {"name", job.name}, {"error", answer.error().message}});
-  markLater(job, answer.error().code == ErrorCode::kConflict ? std::chrono::milliseconds(100) : kRepeat);
+  markLater(job, answer.error().code == ErrorCode::kConflict ? std::chrono::milliseconds(100) : kAskLater);
 }
 
 }  // namespace trainyard::operator_

@@ -105,9 +105,10 @@ class KueueCase(support.Case):
         key = (self.namespace, name)
         return jobs.wait(lambda all_: key in all_ and test(all_[key]) and all_[key], f"{name} {what}", SLOW)
 
-    def set_active(self, job, active):
-        kubectl("patch", f"workloads.{KUEUE}", self.workload(job)["metadata"]["name"], "-n", self.namespace, "--type=merge", "-p",
-                json.dumps({"spec": {"active": active}}))
+    def set_active(self, job, active, cluster=None):
+        name = self.workload(job, cluster)["metadata"]["name"]
+        (cluster or given()).kubectl("patch", f"workloads.{KUEUE}", name, "-n", self.namespace, "--type=merge", "-p",
+                                     json.dumps({"spec": {"active": active}}))
 
 
 def pending(item):
@@ -278,6 +279,15 @@ class TwoClusters(KueueCase):
             support.await_value(lambda: self.in_east("back"), lambda found: found and phase(found) == "Running", "it runs again",
                                 SLOW)
             self.assertNotEqual(before, self.in_east("back")["metadata"]["uid"])
+
+    def test_a_job_evicted_in_the_worker_is_dispatched_again(self):
+        with support.watch_jobs(self.namespace) as jobs:
+            self.job("moved", 2, managedBy=MULTIKUEUE)
+            self.await_job(jobs, "moved", lambda item: phase(item) == "Running", "runs")
+            before = self.in_east("moved")["metadata"]["uid"]
+            self.set_active("moved", False, self.east)
+            support.await_value(lambda: self.in_east("moved"), lambda found: found and found["metadata"]["uid"] != before
+                                and phase(found) == "Running", "it runs again", SLOW)
 
 
 if __name__ == "__main__":

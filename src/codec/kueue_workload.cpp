@@ -31,7 +31,7 @@ std::string readPendingCheck(const Field& checks) {
   return pending;
 }
 
-KueueWorkload readWorkload(const Field& root) {
+KueueWorkload readKueueWorkload(const Field& root) {
   const Field meta = root["metadata"];
   const Field spec = root["spec"];
   KueueWorkload workload;
@@ -70,7 +70,7 @@ void writePriority(const KueuePriority& priority, JsonWriter& out) {
 }  // namespace
 
 base::Result<KueueWorkload> decodeKueueWorkload(std::string_view json) {
-  return decodeObject("Workload", json, readWorkload, base::OutOfRange::kSaturate);
+  return decodeObject("Workload", json, readKueueWorkload, base::OutOfRange::kSaturate);
 }
 
 base::Result<std::string> encodeKueueWorkload(const model::Job& job,
