@@ -3,6 +3,7 @@ page are what is created here. Run only by name: building Kueue takes minutes.
 
 The given cluster is the single one, and the manager of the others. Of these, east has nodes, and west has quota for no job.
 """
+import atexit
 import json
 import os
 import re
@@ -206,9 +207,10 @@ class TwoClusters(KueueCase):
     def setUpClass(cls):
         bin_dir = os.environ.get("TRAINYARD_E2E_BIN", str(trainyard.DEFAULT_BIN))
         cls.east = Cluster.up(bin_dir=bin_dir, nodes=8, kueue=True)
-        cls.addClassCleanup(cls.east.down)
+        # Not cleanups of the class: an interruption skips these.
+        atexit.register(cls.east.down)
         cls.west = Cluster.up(api_only=True)
-        cls.addClassCleanup(cls.west.down)
+        atexit.register(cls.west.down)
         trainyard.install_objects(cls.west)
         for name, gpus in (("east", 32), ("west", 0)):
             cls.prepare_worker(name, gpus)
