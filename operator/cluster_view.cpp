@@ -27,6 +27,10 @@ ClusterView::ClusterView(const OperatorOptions& options, Dependencies dependenci
           [this] { return deps_.executor.wallNow(); }),
       workloads_(options_.workloadKinds, cache_, deps_.log.named("workloads")) {
   workloads_.onChange([this](const model::OwnerKind&, const model::ObjectKey&) { deps_.changed(); });
+  if (options_.kueue) {
+    kueue_ = std::make_unique<KueueWorkloads>(cache_, deps_.log.named("kueue"));
+    kueue_->workloads().onChange([this](const auto&, const auto&) { deps_.changed(); });
+  }
   forEachWatched([&]<typename T>(const kube::ResourceType&, kube::ObjectCache<T>& cache) {
     const telemetry::Counter count = deps_.metrics.counter(
         "trainyard_undecodable_objects_total", "Objects of the API server that could not be read, by kind.",
@@ -54,6 +58,7 @@ void ClusterView::startWatches() {
     reflectors_.back()->start();
   });
   workloads_.start(deps_.api, deps_.executor, deps_.rng);
+  if (kueue_) kueue_->start(deps_.api, deps_.executor, deps_.rng);
 }
 
 bool ClusterView::synced() const {
@@ -64,6 +69,7 @@ bool ClusterView::synced() const {
 model::Snapshot ClusterView::snapshot() const {
   model::Snapshot cluster = cache_.snapshot(deps_.executor.wallNow());
   cluster.policy = options_.policy;
+  if (kueue_) kueue_->overlay(cluster);
   return cluster;
 }
 

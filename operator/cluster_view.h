@@ -12,6 +12,7 @@
 #include "kube/freed_nodes.h"
 #include "kube/reflector.h"
 #include "operator/assumed_pods.h"
+#include "operator/kueue_workloads.h"
 #include "operator/operator_options.h"
 #include "operator/type_labels.h"
 #include "operator/volume_keeper.h"
@@ -43,12 +44,15 @@ class ClusterView {
   void stopWatches() {
     reflectors_.clear();
     workloads_.stop();
+    if (kueue_) kueue_->stop();
   }
   // All lists have been read once.
   [[nodiscard]] bool synced() const;
 
   [[nodiscard]] kube::ClusterCache& cache() { return cache_; }
   [[nodiscard]] WorkloadWatches& workloads() { return workloads_; }
+  // Null unless the options enable it.
+  [[nodiscard]] KueueWorkloads* kueue() { return kueue_.get(); }
   // The cluster under the policy, without what only plans take into account.
   [[nodiscard]] model::Snapshot snapshot() const;
   // Adds when nodes were freed, volumes, lost type labels, and nodes that pods are about to be bound to.
@@ -67,6 +71,7 @@ class ClusterView {
   AssumedPods assumed_;
   TypeLabels types_;
   WorkloadWatches workloads_;
+  std::unique_ptr<KueueWorkloads> kueue_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
 };
 

@@ -41,6 +41,15 @@ LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependenci
                   .events = deps_.events,
                   .log = deps_.log.named("workloads"),
                   .leading = deps_.leading}) {
+  if (deps_.kueue != nullptr) {
+    kueue_ = std::make_unique<KueueKeeper>(KueueKeeper::Dependencies{.api = deps_.api,
+                                                                     .executor = deps_.executor,
+                                                                     .cache = deps_.cache,
+                                                                     .workloads = *deps_.kueue,
+                                                                     .events = deps_.events,
+                                                                     .log = deps_.log.named("kueue"),
+                                                                     .leading = deps_.leading});
+  }
   takePolicy();
 }
 
@@ -51,6 +60,7 @@ void LeaderTasks::start() {
   podGroups_.start();
   gangs_.start();
   workloads_.start();
+  if (kueue_) kueue_->start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,
                                                       deps_.registry, deps_.log.named("certificates"));

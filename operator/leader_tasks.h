@@ -12,6 +12,7 @@
 #include "operator/certificate_keeper.h"
 #include "operator/gangs_keeper.h"
 #include "operator/job_events.h"
+#include "operator/kueue_keeper.h"
 #include "operator/nodes/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/operator_options.h"
@@ -23,7 +24,7 @@
 namespace trainyard::operator_ {
 
 // What the leader does beside cycles: learns run times, reads the progress of jobs, requests nodes, keeps the
-// Gangs of bare pods and renews certificates.
+// Gangs of other kinds and the Workloads of Kueue, and renews certificates.
 class LeaderTasks {
  public:
   struct Dependencies {
@@ -31,6 +32,7 @@ class LeaderTasks {
     base::Executor& executor;
     kube::ClusterCache& cache;
     WorkloadWatches& workloads;
+    KueueWorkloads* kueue;  // null: Kueue is not asked
     JobEvents& events;
     OperatorMetrics& metrics;
     telemetry::MetricsRegistry& registry;
@@ -62,6 +64,7 @@ class LeaderTasks {
   PodGroupsServed podGroups_;
   GangsKeeper gangs_;
   WorkloadsKeeper workloads_;
+  std::unique_ptr<KueueKeeper> kueue_;               // null: Kueue is not asked
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader only, if the options ask for it
 };
 

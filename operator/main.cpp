@@ -53,6 +53,8 @@ int main(int argc, char** argv) {
                  "kinds of other controllers whose gangs are placed, such as Job,JobSet,PyTorchJob")
       ->delimiter(',')
       ->check(CLI::IsMember(workloadKindNames()));
+  app.add_flag("--kueue", options.kueue,
+               "hold TrainingJobs with the label kueue.x-k8s.io/queue-name until Kueue has admitted them");
   app.add_option("--qps", options.qps, "API requests a second, at most; 0: no limit")->capture_default_str();
   app.add_option("--burst", options.burst, "API requests at once, at most")->capture_default_str();
   app.add_option(

@@ -25,6 +25,7 @@ Operator::Operator(OperatorOptions options, Dependencies dependencies)
                         .executor = deps_.executor,
                         .cache = cluster_.cache(),
                         .workloads = cluster_.workloads(),
+                        .kueue = cluster_.kueue(),
                         .events = events_,
                         .metrics = metrics_,
                         .registry = deps_.metrics,

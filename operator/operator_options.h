@@ -17,6 +17,7 @@ struct OperatorOptions {
   std::string leaseName = "trainyard-operator";
   core::Settings settings = {};
   std::vector<std::string> workloadKinds = {};  // of other controllers, whose gangs are placed: "JobSet"
+  bool kueue = false;                           // jobs with a queue of Kueue wait until it admits them
   std::string policyConfigMap = {};             // of the policy file; empty: Events about it name the Lease
   std::string schedulerName = {};               // that binds the pods; empty: the cluster's default scheduler
   std::string launcherImage = "trainyard-launch";  // empty: jobs with checkpoint.mode Launcher are refused

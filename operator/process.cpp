@@ -73,6 +73,7 @@ class Process {
         OperatorOptions{.identity = options_.identity,
                         .leaseNamespace = options_.leaseNamespace,
                         .workloadKinds = options_.workloadKinds,
+                        .kueue = options_.kueue,
                         .policyConfigMap = options_.policyConfigMap,
                         .schedulerName = options_.schedulerName,
                         .launcherImage = options_.launcherImage,

@@ -19,6 +19,7 @@ struct ProcessOptions {
   std::string policyConfigMap = {};  // of the policy file, in that namespace
   std::string identity = {};
   std::vector<std::string> workloadKinds;
+  bool kueue = false;
   int qps = 1000;
   int burst = 2000;
   std::string schedulerName = {};

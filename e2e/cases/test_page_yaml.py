@@ -18,8 +18,9 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: fragment}\nspec:\n"
 ROLES = ("  roles:\n  - name: worker\n    replicas: 2\n    template:\n      spec:\n        containers:\n"
          "        - {name: main, image: registry.example.com/bert:1}\n")
 POLICY = ("failures", "preflight", "shapeCosts", "policy")
-# Read by programs that are not here: Prometheus, and by Argo CD and Flux, for which test_gitops.py stands in.
-OTHERS = ("- job_name: ", "# Argo CD", "# Flux")
+# Read by programs that are not here: Prometheus, by Argo CD and Flux, for which test_gitops.py stands in, and by Kueue, for which
+# test_multikueue.py creates them.
+OTHERS = ("- job_name: ", "# Argo CD", "# Flux", "# Kueue's configuration", "apiVersion: kueue.x-k8s.io/")
 FOREIGN = ("apiVersion: jobset.x-k8s.io/", "apiVersion: kubeflow.org/", "apiVersion: ray.io/")
 
 

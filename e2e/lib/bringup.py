@@ -13,7 +13,7 @@ _READY_SECONDS = 60
 
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
-       fast_eviction=False, audit=False, api_only=False, real=0, install=True, workloads=False, kinds=("Job",),
+       fast_eviction=False, audit=False, api_only=False, real=0, install=True, workloads=False, kinds=("Job",), kueue=False,
        emulates=None, gates=(), progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
@@ -25,6 +25,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     install: False leaves CRDs and rights out too, for callers that install the chart (lib/helm.py).
     workloads: also the controllers of Deployments, StatefulSets and DaemonSets, as with real nodes.
     kinds: workloads of other controllers that the operator queues.
+    kueue: jobs with a queue of Kueue wait for it; the caller starts Kueue (lib/controllers.py).
     emulates: the version whose APIs and features Kubernetes' own programs have, such as "1.33".
     gates: features of the API server and of kube-scheduler that are turned on, with the API that they need.
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
@@ -43,7 +44,8 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     shape = shape or kwok.Shape()
     options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
                "audit": audit, "api_only": api_only, "real": real, "install": install,
-               "workloads": workloads or bool(real), "kinds": list(kinds), "emulates": emulates, "gates": list(gates)}
+               "workloads": workloads or bool(real), "kinds": list(kinds), "kueue": kueue, "emulates": emulates,
+               "gates": list(gates)}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")

@@ -6,7 +6,7 @@
     controllers.start(cluster, "kueue", {"clientConnection": {"qps": 500, "burst": 1000}})   # more of its configuration file
     controllers.stop(cluster, "kueue")        # and its webhooks are gone; it can start again
 
-A controller runs as the cluster's admin on loopback, without leader election and without metrics. CRDs, webhooks and
+A controller runs as the cluster's admin, unless the caller names an account, on loopback, without leader election and without metrics. CRDs, webhooks and
 configuration are those of its Go module. The API server calls the webhooks by URL; the cluster's CA signs their
 certificate. Each controller takes one of the cluster's spare ports: for its webhooks, or else for its health.
 
@@ -92,11 +92,15 @@ CONTROLLERS = {
 }
 
 
-def start(cluster, name, settings=None):
+def start(cluster, name, settings=None, kubeconfig=None):
     """Starts the controller and returns when it and its webhooks answer; nothing to do where it runs already. One that was
-    stopped keeps the settings of its first start."""
+    stopped keeps the settings of its first start.
+
+    settings: sections of its configuration file in place of those of its module. kubeconfig: of an account of the caller's, in
+    place of the admin's.
+    """
     if name not in cluster.processes():
-        _Start(cluster, name, cluster.spare_ports.pop(0)).run(settings or {})
+        _Start(cluster, name, cluster.spare_ports.pop(0)).run(settings or {}, kubeconfig or cluster.kubeconfig)
     elif not cluster.alive(name):
         _Start(cluster, name).again()
 
@@ -139,16 +143,16 @@ class _Start:
         self._webhooks_file = self._folder / "webhooks.json"
         self._port = port
 
-    def run(self, settings):
+    def run(self, settings, kubeconfig):
         cluster, controller = self._cluster, self._controller
         define(cluster, self._definitions())
         self._make_certificate()
-        values = {"port": self._port, "kubeconfig": cluster.kubeconfig, "config": self._write_config(settings)}
+        values = {"port": self._port, "kubeconfig": kubeconfig, "config": self._write_config(settings)}
         environment = [each.format(**values) for each in controller.environment]
         arguments = [each.format(**values) for each in controller.arguments]
         webhooks = self._webhooks()
         self._webhooks_file.write_text(json.dumps(webhooks))
-        cluster.run(self._name, ["/usr/bin/env", f"KUBECONFIG={cluster.kubeconfig}", f"TMPDIR={self._folder}", *environment,
+        cluster.run(self._name, ["/usr/bin/env", f"KUBECONFIG={kubeconfig}", f"TMPDIR={self._folder}", *environment,
                                  tools.only(self._name)[self._name], *arguments],
                     ready=None if webhooks else f"http://127.0.0.1:{self._port}/{controller.ready}", timeout=_READY_SECONDS)
         self._register(webhooks)

@@ -81,8 +81,8 @@ def crd_files():
 def install_objects(cluster):
     """Applies the chart's CRDs, ServiceAccounts and rights; returns once the API serves the new kinds."""
     namespace = f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {NAMESPACE}}}\n"
-    rendered = helm.template(cluster.tools["helm"], {"workloads": {"kinds": cluster.options["kinds"]}},
-                             only=("crds", "serviceaccounts", "rbac"))
+    values = {"workloads": {"kinds": cluster.options["kinds"]}, "kueue": {"enabled": cluster.options["kueue"]}}
+    rendered = helm.template(cluster.tools["helm"], values, only=("crds", "serviceaccounts", "rbac"))
     cluster.kubectl("apply", "--server-side", "--field-manager=e2e", "-f", "-", input=f"{namespace}---\n{rendered}")
     wait_established(cluster)
 
@@ -130,6 +130,7 @@ def operator(cluster, binary, kubeconfig):
         f"--policy={policy}", "--policy-configmap=trainyard-policy", f"--launcher-image={LAUNCH_IMAGE}",
         # As the chart: the others are read only.
         "--workload-kinds=" + ",".join(kind for kind in cluster.options["kinds"] if kind not in ("LeaderWorkerSet", "PodGroup")),
+        *(["--kueue"] if cluster.options["kueue"] else []),
     ], ready=f"http://127.0.0.1:{port}/readyz", metrics=f"http://127.0.0.1:{port}/metrics", port=port)
 
 

@@ -17,6 +17,7 @@
 #include "model/framework.h"
 #include "model/gang.h"
 #include "model/ids.h"
+#include "model/kueue.h"
 #include "model/owner.h"
 #include "model/progress.h"
 #include "model/reasons.h"
@@ -294,6 +295,11 @@ struct Job {
   // Why the spec is not usable, with the field; empty if it is.
   std::string specError;
   bool errorInTemplate = false;  // the field is inside of a pod template
+  // Absent: it asks for no quota of Kueue, and Trainyard's queues alone count.
+  std::optional<KueueRequest> kueue = std::nullopt;
+  // Why Kueue holds the job; empty if it does not. Then `spec.run.suspend` is set as well, whatever the user
+  // wrote: a held job has neither pods nor nodes.
+  std::string heldByKueue = {};
   // The volume that keeps the job pending, and why; empty if none does.
   std::string volumeProblem = {};
   // For a single-pod job: its pod, bound or being created, replaces status.gang, which is not written yet.

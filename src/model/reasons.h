@@ -21,6 +21,7 @@ enum class PendingReason {
   kBackingOff,          // the last attempt was aborted
   kWaitingForVolume,    // a PersistentVolumeClaim of the template is missing or not bound
   kCleaningUp,          // pods of an earlier attempt, or of a deleted job of this name, are still terminating
+  kWaitingForKueue,     // it asks for quota of Kueue, which has not admitted it
   // Not admitted: waits until a user fixes it. The reason of Admitted=False has the same name.
   kInvalidSpec,      // a field beyond the checks of the schema
   kInvalidTemplate,  // the inside of a pod template; found by a dry-run
@@ -88,6 +89,7 @@ inline constexpr auto kPendingReasons = [] {
       Row{kBackingOff, "BackingOff", false, false, false, kNone, kAdmitted},
       Row{kWaitingForVolume, "WaitingForVolume", false, false, false, kNone, kAdmitted},
       Row{kCleaningUp, "CleaningUp", false, false, false, kNone, kAdmitted},
+      Row{kWaitingForKueue, "WaitingForKueue", false, false, false, kNone, kAdmitted},
       Row{kInvalidSpec, "InvalidSpec", false, false, false, kNone, kInvalid},
       Row{kInvalidTemplate, "InvalidTemplate", false, false, false, kNone, kInvalid},
       Row{kQueueNotFound, "QueueNotFound", false, false, false, kNone, kNotAdmitted},

@@ -71,7 +71,7 @@ void AdmissionStep::admitOrRefuse(const CurrentJob& current) {
 
 void AdmissionStep::holdSuspended(const CurrentJob& current) {
   const JobPtr& job = current.job;
-  StatusUpdate update{.suspended = true};
+  StatusUpdate update = holdUpdate(*job);
   const bool planned = !wantsShape(*job);  // otherwise its size, and so its templates, are not final
   Admission admission;
   if (planned) {

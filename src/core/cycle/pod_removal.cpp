@@ -66,7 +66,7 @@ void PodRemoval::stopForSuspension(const JobPtr& job) {
     record.placed.reset();
     record.charge.reset();
     decisions_.write(job, std::move(record), {{false, "Suspended", "All pods are gone; the nodes are free"}},
-                     {.suspended = true});
+                     holdUpdate(*job));
   }
   JobDecision& decision = decisions_.derive(job, job->status.gang, {.suspended = true});
   removePods(*job, decision);

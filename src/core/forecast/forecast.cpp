@@ -95,6 +95,9 @@ void judge(Forecast& forecast, const Plan& plan) {
   const JobDecision* decision = decisionOn(*forecast.job, plan);
   if (forecast.job->spec.run.suspend && !model::managedByOther(*forecast.job)) {
     forecast.outcome = Forecast::Outcome::kSuspended;
+    if (forecast.job->heldByKueue.empty()) return;
+    forecast.outcome = Forecast::Outcome::kWaits;
+    forecast.pending = model::Pending{model::PendingReason::kWaitingForKueue, forecast.job->heldByKueue};
     return;
   }
   if (decision == nullptr || !decision->status) {

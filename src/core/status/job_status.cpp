@@ -123,7 +123,19 @@ void leaveSizeToSpec(const Job& job, JobStatus& status) {
     status.resize.decidedBy = model::SizeOwner::kSpec;
 }
 
+void describeSuspended(const Job& job, ConditionWriter& write) {
+  const std::string text = job.heldByKueue.empty() ? "spec.run.suspend is true" : job.heldByKueue;
+  write.set(conditions::kSuspended, true, "Suspended", text);
+  for (const std::string_view type : {conditions::kQueued, conditions::kScheduled, conditions::kRunning})
+    write.clear(type, "Suspended", text);
+}
+
 }  // namespace
+
+StatusUpdate holdUpdate(const Job& job) {
+  if (job.heldByKueue.empty()) return {.suspended = true};
+  return {.pending = model::Pending{model::PendingReason::kWaitingForKueue, job.heldByKueue}};
+}
 
 JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vector<Member>& members,
                        const StatusUpdate& update, base::WallTime now) {
@@ -178,10 +190,7 @@ JobStatus deriveStatus(const Job& job, model::GangRecord record, const std::vect
     write.set(conditions::kAdmitted, false, model::toString(update.pending->reason), update.pending->message);
   }
   if (update.suspended) {
-    write.set(conditions::kSuspended, true, "Suspended", "spec.run.suspend is true");
-    write.clear(conditions::kQueued, "Suspended", "spec.run.suspend is true");
-    write.clear(conditions::kScheduled, "Suspended", "spec.run.suspend is true");
-    write.clear(conditions::kRunning, "Suspended", "spec.run.suspend is true");
+    describeSuspended(job, write);
   } else {
     write.clear(conditions::kSuspended, "Resumed", "spec.run.suspend is false");
   }

@@ -31,6 +31,9 @@ struct StatusUpdate {
   std::string where = {};          // "4 nodes in rack zone-a/block-1/rack-3", for a placed gang
 };
 
+// The update of a job without pods that the user has suspended, or that Kueue holds.
+[[nodiscard]] StatusUpdate holdUpdate(const model::Job& job);
+
 // Derives the status for people: counts, phase, conditions. `record` is the gang record of the same write;
 // `members` are those of the placed gang, else of the proposal, else empty.
 [[nodiscard]] model::JobStatus deriveStatus(const model::Job& job, model::GangRecord record,

@@ -242,6 +242,24 @@ TEST_CASE("a refused template is reported once and nothing else happens") {
   CHECK(decisionFor(cycle(again), "ml/bert") == nullptr);
 }
 
+TEST_CASE("a job that Kueue holds is pending with Kueue's message, and is not placed") {
+  model::Job bert = job("ml/bert").role("worker", 1, gpus(1));
+  bert.spec.run.suspend = true;
+  bert.heldByKueue = "waits in Kueue's LocalQueue research";
+  CycleInput in = input(halfFull().add(bert));
+  in.feedback[key("ml/bert")].templateError = "";
+  const auto statusOf = [](const Plan& plan) { return *decisionFor(plan, "ml/bert")->status; };
+  const model::JobStatus held = statusOf(cycle(in));
+  CHECK(held.phase == "Queued");
+  REQUIRE(held.pending);
+  CHECK(held.pending->reason == model::PendingReason::kWaitingForKueue);
+  CHECK(held.pending->message == bert.heldByKueue);
+  CHECK_FALSE(held.gang.proposal);
+
+  in.feedback[key("ml/bert")].templateError = "spec.roles[worker].template: no such field";
+  CHECK(statusOf(cycle(in)).pending->reason == model::PendingReason::kInvalidTemplate);
+}
+
 TEST_CASE("a suspended job is admitted or refused once its templates are checked") {
   const auto planOf = [](model::Job subject, std::optional<std::string> templateError) {
     CycleInput in = input(halfFull().add(std::move(subject)));
