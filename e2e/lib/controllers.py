@@ -6,9 +6,9 @@
     controllers.start(cluster, "kueue", {"clientConnection": {"qps": 500, "burst": 1000}})   # more of its configuration file
     controllers.stop(cluster, "kueue")        # and its webhooks are gone; it can start again
 
-A controller runs as the cluster's admin, unless the caller names an account, on loopback, without leader election and without metrics. CRDs, webhooks and
-configuration are those of its Go module. The API server calls the webhooks by URL; the cluster's CA signs their
-certificate. Each controller takes one of the cluster's spare ports: for its webhooks, or else for its health.
+A controller runs as the cluster's admin, unless the caller names an account, on loopback, without leader election and without
+metrics. CRDs, webhooks and configuration are those of its Go module. The API server calls the webhooks by URL; the cluster's
+CA signs their certificate. Each controller takes one of the cluster's spare ports: for its webhooks, or else for its health.
 
 LeaderWorkerSets need a cluster with CLUSTER = {"workloads": True}; TrainJobs need the controller "jobset" as well.
 """
