@@ -24,8 +24,8 @@ namespace trainyard::operator_ {
 //            one patch that is guarded by resourceVersion
 //  2 create  its Gang, with the object as owner, so that the garbage collector deletes it with the object
 //  3 follow  the object's size at any time, its queue and annotations as long as the Gang has no placement
-//  4 start   an object whose pods are no gang: each of its pods is placed by itself. A Gang's owner is
-//            started by the gang protocol
+//  4 start   an object whose pods are no gang, if step 1 has not: each of its pods is placed by itself. A
+//            Gang's owner is started by the gang protocol
 // An object that an object of an enabled kind controls is left to that one, and one whose managedBy names
 // another controller to that.
 class WorkloadsKeeper {

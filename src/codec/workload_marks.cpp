@@ -46,6 +46,11 @@ class TemplateMarks {
     add(path + "/-", fmt::format(R"({{"name":"{}"}})", model::names::kPlaceGate));
   }
 
+  // If there is anything to mark.
+  void start() {
+    if (any_) add("/spec/suspend", "false");
+  }
+
   // Empty if everything is marked. Otherwise nothing is changed unless the object is still this one.
   [[nodiscard]] std::string take(const Workload& workload) && {
     if (!any_) return {};
@@ -93,6 +98,8 @@ std::string encodeTemplateMarks(const Workload& workload, const Field& root, boo
     }
     marks.gate(each);
   }
+  // Only a Job's pods may be no gang, and each of them waits by itself.
+  if (!isGang && workload.owner.suspended) marks.start();
   return std::move(marks).take(workload);
 }
 

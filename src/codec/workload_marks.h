@@ -9,8 +9,9 @@
 namespace trainyard::codec {
 
 // The JSON patch that marks the pod templates of a workload, so that their pods arrive gated: with the labels
-// of gang and role, or, if its pods are no gang, of the queue, and with the gate for places. Nothing is
-// changed unless the object is still this one. Empty if everything is marked.
+// of gang and role, or, if its pods are no gang, of the queue, and with the gate for places. In the latter
+// case it starts the workload, too. Nothing is changed unless the object is still this one. Empty if
+// everything is marked.
 [[nodiscard]] std::string encodeTemplateMarks(const model::Workload& workload, const Field& root, bool isGang,
                                               const std::vector<WorkloadRole>& roles);
 
