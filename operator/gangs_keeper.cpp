@@ -9,6 +9,7 @@
 #include "codec/arrival.h"
 #include "codec/leader_worker_set.h"
 #include "codec/pod_group.h"
+#include "core/gang/owned_size.h"
 #include "kube/paths.h"
 
 namespace trainyard::operator_ {
@@ -52,6 +53,7 @@ void GangsKeeper::podChanged(const PodPtr& before, const PodPtr& after) {
     if (pod && !pod->gangUid.empty()) return model::ObjectKey{pod->key.ns, pod->member->jobName};
     return std::nullopt;
   };
+  if (before && !after) told_.erase(before->key);
   if (const auto gang = gangOf(before)) {
     Pods& pods = pods_[*gang];
     pods.arriving.erase(before->key);
@@ -96,8 +98,9 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
     return;
   }
   // A Gang that users made is theirs to delete; one of another owner goes with it.
-  const bool isOfPods = gang->owner->kind == "Pod" && !gang->owner->apiVersion.empty();
-  if (!isOfPods || gang->deleting) return;
+  if (gang->deleting || !gang->owner->uid.empty()) return;
+  if (!gang->finished()) tellWithoutPlace(*gang, pods);
+  if (gang->owner->apiVersion.empty()) return;
   if (!isIdle(*gang, pods) && !(gang->finished() && !pods.arriving.empty())) {
     idleSince_.erase(key);
     return;
@@ -238,6 +241,40 @@ void GangsKeeper::post(const Draft& draft) {
                            {{"gang", key.name}, {"namespace", key.ns}, {"error", answer.error().message}});
                      done(key, answer.has_value());
                    });
+}
+
+// A pod beyond the gang's size, or larger than those of its role, would wait without a word.
+void GangsKeeper::tellWithoutPlace(const model::Gang& gang, const Pods& pods) {
+  const auto tell = [&](const model::Pod& pod, const std::string& why) {
+    model::Uid& told = told_[pod.key];
+    if (std::exchange(told, pod.uid) == pod.uid) return;
+    deps_.events.recordOn(
+        {.apiVersion = "v1", .kind = "Pod", .ns = pod.key.ns, .name = pod.key.name, .uid = pod.uid.str()},
+        {true, "NoPlace", why});
+  };
+  std::map<std::string, int> left;
+  for (const model::Role& role : gang.spec.roles) left[role.name] = role.replicas;
+  for (const auto& [key, uid] : pods.members) {
+    const auto member = deps_.cache.pods.find(key);
+    if (uid == gang.uid && member && member->member) --left[member->member->role];
+  }
+  std::vector<PodPtr> arriving;
+  for (const model::ObjectKey& key : pods.arriving) {
+    if (auto pod = deps_.cache.pods.find(key); pod && pod->arrival) arriving.push_back(std::move(pod));
+  }
+  std::stable_sort(arriving.begin(), arriving.end(),
+                   [](const PodPtr& a, const PodPtr& b) { return a->created < b->created; });
+  for (const PodPtr& pod : arriving) {
+    const std::string& role = pod->arrival->role;
+    if (pod->terminating || !pod->otherGate.empty()) continue;
+    if (gang.spec.findRole(role) == nullptr) {
+      tell(*pod, fmt::format("Gang {} has no role {}", gang.key.name, role));
+    } else if (!core::mayTakePlace(*pod, gang.spec)) {
+      tell(*pod, fmt::format("it requests more than Gang {} has for a pod of role {}", gang.key.name, role));
+    } else if (left[role]-- <= 0) {
+      tell(*pod, fmt::format("Gang {} has all its pods of role {}", gang.key.name, role));
+    }
+  }
 }
 
 void GangsKeeper::remove(const model::Gang& gang) {

@@ -40,7 +40,13 @@ LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependenci
                   .watches = deps_.workloads,
                   .events = deps_.events,
                   .log = deps_.log.named("workloads"),
-                  .leading = deps_.leading}) {
+                  .leading = deps_.leading}),
+      orphans_({.api = deps_.api,
+                .executor = deps_.executor,
+                .cache = deps_.cache,
+                .events = deps_.events,
+                .log = deps_.log.named("orphans"),
+                .leading = deps_.leading}) {
   if (deps_.kueue != nullptr) {
     kueue_ = std::make_unique<KueueKeeper>(KueueKeeper::Dependencies{.api = deps_.api,
                                                                      .executor = deps_.executor,
@@ -60,6 +66,7 @@ void LeaderTasks::start() {
   podGroups_.start();
   gangs_.start();
   workloads_.start();
+  orphans_.start();
   if (kueue_) kueue_->start();
   if (!options_.certificates) return;
   certificates_ = std::make_unique<CertificateKeeper>(*options_.certificates, deps_.api, deps_.executor,

@@ -16,6 +16,7 @@
 #include "operator/nodes/nodes_keeper.h"
 #include "operator/operator_metrics.h"
 #include "operator/operator_options.h"
+#include "operator/orphaned_gangs.h"
 #include "operator/pod_groups_served.h"
 #include "operator/progress_reader.h"
 #include "operator/run_times_keeper.h"
@@ -64,6 +65,7 @@ class LeaderTasks {
   PodGroupsServed podGroups_;
   GangsKeeper gangs_;
   WorkloadsKeeper workloads_;
+  OrphanedGangs orphans_;
   std::unique_ptr<KueueKeeper> kueue_;               // null: Kueue is not asked
   std::unique_ptr<CertificateKeeper> certificates_;  // on the leader only, if the options ask for it
 };

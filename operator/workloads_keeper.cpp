@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/gang_name_of.h"
 #include "codec/gang_object.h"
 #include "codec/gang_spec_patch.h"
 #include "codec/suspend_patch.h"
@@ -29,6 +30,12 @@ WorkloadsKeeper::WorkloadsKeeper(Dependencies dependencies)
     const model::Gang& gang = after ? *after : *before;
     const auto* kind = model::findOwnerKind(model::groupOf(gang.owner->apiVersion), gang.owner->kind);
     if (kind != nullptr) mark({kind, {gang.key.ns, gang.owner->name}});
+    // The workload whose Gang should have this name: users may have written the Gang.
+    const std::size_t dot = gang.key.name.rfind('.');
+    for (const model::OwnerKind& each : model::kOwnerKinds) {
+      const model::ObjectKey owner{gang.key.ns, gang.key.name.substr(0, dot)};
+      if (&each != kind && codec::gangNameOf(owner.name, each.kind) == gang.key.name) mark({&each, owner});
+    }
   });
 }
 
@@ -115,7 +122,10 @@ void WorkloadsKeeper::keepGang(const Id& id, const model::Workload& workload) {
   const auto gang = deps_.cache.jobs.gangs.find(key);
   if (gang && gang->owner->uid == workload.uid) return follow(id, workload, *gang);
   // The Gang of a former object of this name goes first: its deletion marks this one.
-  if (gang) return;
+  if (gang && !gang->owner->uid.empty()) return;
+  if (gang)
+    return refuse(workload, fmt::format("Gang {} exists, and is not of this {}: delete it", key.name,
+                                        workload.owner.kind));
   busy_.insert(id);
   deps_.api.create(kube::kGangs.collection(key.ns), workload.gang,
                    [this, id, alive = alive_](const Answer& answer) {
@@ -168,17 +178,22 @@ void WorkloadsKeeper::patchOwner(const Id& id, const model::Workload& workload, 
                   });
 }
 
-// The patch is for one version of the object. If that has been written meanwhile, it is looked at again at
-// once; otherwise its owner learns why the API server, or a webhook of its kind, refuses the patch.
+// The patch is for one version of the object, and the watch may not show yet that there is another. If so it
+// is looked at again at once; otherwise its owner learns why the API server, or a webhook of its kind,
+// refuses.
 void WorkloadsKeeper::patched(const Id& id, const model::Workload& workload, const Answer& answer) {
-  const auto now = deps_.watches.find(*id.first, id.second);
-  const bool isOld = now && now->resourceVersion != workload.resourceVersion;
-  if (!answer && isOld) {
-    busy_.erase(id);
-    return mark(id);
-  }
-  if (!answer && answer.error().code == base::ErrorCode::kInvalid) refuse(workload, answer.error().message);
-  done(id, answer, "a workload could not be prepared");
+  if (answer || answer.error().code != base::ErrorCode::kInvalid)
+    return done(id, answer, "a workload could not be prepared");
+  deps_.api.get(resourceOf(*id.first).object(workload.key.ns, workload.key.name),
+                [this, id, workload, refusal = answer, alive = alive_](const Answer& read) {
+                  if (!*alive) return;
+                  if (read) deps_.watches.applyWrite(*id.first, read->body);
+                  const auto now = deps_.watches.find(*id.first, id.second);
+                  const bool isOld = !now || now->resourceVersion != workload.resourceVersion;
+                  if (read && isOld) return done(id, read, {});
+                  if (read) refuse(workload, refusal.error().message);
+                  done(id, refusal, "a workload could not be prepared");
+                });
 }
 
 // The watch may have shown the write before its answer came, while the object was busy: it is looked at

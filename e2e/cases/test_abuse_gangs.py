@@ -13,6 +13,7 @@ from support import GPU, core, given, kubectl, node_of, phase
 from tenants import MALLORY, install_chart
 
 CLUSTER = {"nodes": 4}  # of 8 GPUs
+RUNS = "whole"
 # How long a pod that must not start is watched.
 BAR = 5
 

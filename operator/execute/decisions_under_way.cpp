@@ -84,6 +84,7 @@ core::JobFeedback feedbackOn(const model::Job& job, const JobState& state, base:
   const auto& proposal = job.status.gang.proposal;
   if (!proposal) return feedback;
   feedback.auxiliariesReady = state.auxiliariesEpoch == proposal->epoch;
+  feedback.ownerStarted = state.startedEpoch == proposal->epoch;
   feedback.membersNotified = state.notifiedEpoch == proposal->epoch;
   if (state.refusedEpoch == proposal->epoch) feedback.creationRefused = state.creationRefused;
   if (state.releasedEpoch == proposal->epoch) feedback.released = state.released;

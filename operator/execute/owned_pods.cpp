@@ -42,7 +42,10 @@ void OwnedPods::suspend(const StepPtr& step, const core::SuspendOwner& action) {
   const kube::ResourceType type{kind->group, kind->version, kind->plural};
   deps_.api.patch(kube::PatchType::kMerge, type.object(gang.key.ns, gang.owner->name),
                   codec::encodeSuspendPatch(gang.owner->uid, kind->suspendIn, action.suspend),
-                  steps_.guarded([this, step, kind](const Answer& answer) {
+                  steps_.guarded([this, step, kind, starts = !action.suspend](const Answer& answer) {
+                    const model::Job& job = *step->decision.job;
+                    if (answer && starts && job.status.gang.proposal)
+                      steps_.open(job).startedEpoch = job.status.gang.proposal->epoch;
                     if (answer && deps_.ownerWritten) deps_.ownerWritten(*kind, answer->body);
                     // An owner that is gone, or was created again under its name, has nothing to suspend.
                     const bool gone = !answer && (answer.error().code == ErrorCode::kNotFound ||

@@ -27,6 +27,7 @@ struct JobState {
   std::int64_t refusedEpoch = 0;
   std::optional<core::JobFeedback::CreationRefused> creationRefused;
   std::int64_t notifiedEpoch = 0;  // its members have its size, or could not get it before its deadline
+  std::int64_t startedEpoch = 0;   // its owner has been started
   std::int64_t releasedEpoch = 0;
   base::WallTime released{};     // when its last member was released
   std::int64_t failedEpoch = 0;  // the epoch with a classified failure
@@ -51,7 +52,8 @@ struct JobState {
   // True if the state can be dropped. Most jobs have none, which keeps loops over all states short.
   [[nodiscard]] bool isDefault() const {
     return !busy && !statusDeferred && failures == 0 && !writing && auxiliariesEpoch == 0 &&
-           refusedEpoch == 0 && releasedEpoch == 0 && failedEpoch == 0 && notifiedEpoch == 0;
+           refusedEpoch == 0 && releasedEpoch == 0 && failedEpoch == 0 && notifiedEpoch == 0 &&
+           startedEpoch == 0;
   }
 
  private:

@@ -35,4 +35,15 @@ base::Result<std::string> encodeGangSpecPatch(std::string_view gang, std::string
   return std::move(out).take();
 }
 
+std::string encodeDisowned(const model::Uid& uid, std::string_view resourceVersion) {
+  JsonWriter out;
+  out.beginObject().key("metadata").beginObject().member("uid", uid.str());
+  out.member("resourceVersion", resourceVersion).endObject();
+  out.key("spec").beginObject().key("owner").beginObject();
+  out.member("apiVersion", "v1").member("kind", "Pod");
+  out.key("name").null().key("uid").null();
+  out.endObject().endObject().endObject();
+  return std::move(out).take();
+}
+
 }  // namespace trainyard::codec

@@ -20,4 +20,8 @@ enum class GangSpecParts { kAll, kRoles };
                                                             std::string_view resourceVersion,
                                                             GangSpecParts parts);
 
+// The merge patch that makes a Gang, whose owner is gone, one of bare pods. Guarded by uid and
+// resourceVersion.
+[[nodiscard]] std::string encodeDisowned(const model::Uid& uid, std::string_view resourceVersion);
+
 }  // namespace trainyard::codec

@@ -23,7 +23,7 @@ std::optional<int> indexOf(const JsonValue& labels, std::string_view name) {
 }
 
 RoleOfPods roleOf(std::string_view name, int replicas, const Field& podTemplate) {
-  if (!podTemplate["spec"].present()) podTemplate.refuse("has no spec");
+  if (!podTemplate["spec"].present()) podTemplate.complain("has no spec");
   return {std::string(name), replicas, std::string(podTemplate.value().minified())};
 }
 

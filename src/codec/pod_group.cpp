@@ -9,7 +9,7 @@ constexpr int kMaxSize = 10'000;
 
 int readSize(const Field& root) {
   const Field policy = root["spec"]["schedulingPolicy"];
-  if (!policy["gang"].present()) policy.refuse("has no gang: its pods need not start together");
+  if (!policy["gang"].present()) policy.complain("has no gang: its pods need not start together");
   return policy["gang"]["minCount"].smallInteger(1, 1, kMaxSize);
 }
 

@@ -96,6 +96,13 @@ Workload readWithState(const OwnerKind& kind, const Field& root, const Field& ob
   return workload;
 }
 
+void requireSuspension(const OwnerKind& kind, const Field& object) {
+  if (kind.suspendsIf.empty() || !fieldAt(object, kind.podsIn).present()) return;
+  const Field condition = fieldAt(object, kind.suspendsIf);
+  if (!condition.boolean(false))
+    condition.complain(fmt::format("must be true: no other {} can be suspended", kind.kind));
+}
+
 bool isControlledBy(const Field& object, const model::Uid& uid) {
   bool is = false;
   object["metadata"]["ownerReferences"].forEachElement([&](const Field& each) {
@@ -114,6 +121,7 @@ base::Result<Workload> decodeWorkload(const OwnerKind& kind, std::string_view js
     const std::vector<WorkloadRole> roles = readWorkloadRoles(kind, object);
     const bool isGang = isGangOfPods(kind, object);
     if (!roles.empty()) {
+      requireSuspension(kind, object);
       if (isGang) workload.gang = gangOf(kind, workload, object, roles);
       workload.marks = encodeTemplateMarks(workload, object, isGang, roles);
     }

@@ -5,6 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "codec/gang_name_of.h"
+
 namespace trainyard::kube {
 namespace {
 
@@ -40,7 +44,13 @@ JobCache::Pointer JobCache::withOwner(const Pointer& gang) const {
   Shown& shown = shown_[gang->key];
   if (shown.gang == gang && shown.owner == known->second) return shown.shown;
   auto copy = std::make_shared<model::Job>(*gang);
-  copy->owner = known->second;
+  // A Gang that a user has written neither starts nor stops the owner that it names.
+  const model::Owner& owner = *known->second;
+  if (const std::string own = codec::gangNameOf(owner.name, owner.kind); own == gang->key.name) {
+    copy->owner = known->second;
+  } else {
+    copy->specError = fmt::format("spec.owner: the Gang of {} {} is {}", owner.kind, owner.name, own);
+  }
   shown = {gang, known->second, std::move(copy)};
   return shown.shown;
 }

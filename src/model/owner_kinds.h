@@ -30,6 +30,8 @@ struct OwnerKind {
   std::string_view succeeded;
   std::string_view failed;
   std::string_view endIn = {};  // that field; empty: conditions
+  // The field that must be true for its controller to obey `suspend`; empty: none.
+  std::string_view suspendsIf = {};
 };
 
 // One row a kind. What is particular about a kind is read from here alone.
@@ -55,7 +57,8 @@ inline constexpr std::array<OwnerKind, 11> kOwnerKinds{{
     {"RayCluster", "ray.io", "v1", "rayclusters", WorkloadForm::kRayCluster, "spec", "spec",
      "ray.io/kuberay-operator", "", ""},
     {"RayJob", "ray.io", "v1", "rayjobs", WorkloadForm::kRayCluster, "spec.rayClusterSpec", "spec",
-     "ray.io/kuberay-operator", "Complete", "Failed", "status.jobDeploymentStatus"},
+     "ray.io/kuberay-operator", "Complete", "Failed", "status.jobDeploymentStatus",
+     "spec.shutdownAfterJobFinishes"},
 }};
 
 // Null for a kind that has no row.

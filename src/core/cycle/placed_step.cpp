@@ -21,6 +21,8 @@
 namespace trainyard::core {
 namespace {
 
+constexpr std::chrono::seconds kRestAfterSuspension{10};
+
 // Reports the silence once, when it begins.
 void reportSilence(const model::Job& job, const StatusUpdate& update, JobDecision& decision) {
   const bool silent = update.life != nullptr && update.life->silentSince.has_value();
@@ -131,17 +133,19 @@ void PlacedStep::giveUpPlaces(const JobPtr& job, const std::vector<Member>& open
                    update);
 }
 
-// Another client has set the owner's field: the gang stops, and waits again.
+// Another client has set the owner's field: the gang stops, and waits again. A client that sets it after each
+// start does not occupy the queue.
 void PlacedStep::giveUpSuspended(const JobPtr& job, const StatusUpdate& update) {
+  const std::string why = suspendedByOthers(*job->owner);
+  model::GangRecord record = propose(*job, model::ProposalKind::kRestart, {},
+                                     job->status.gang.placed->assignments, {}, in_.author());
+  model::Backoff& rest = record.backoff.emplace();
+  rest.until = in_.input.snapshot.now + kRestAfterSuspension;
+  rest.reason = why;
   decisions_
-      .write(
-          job,
-          propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {},
-                  in_.author()),
-          {{true, "OwnerSuspended",
-            fmt::format("{} {} was suspended by another client: the gang gives up its nodes and waits again",
-                        job->owner->kind, job->owner->name)}},
-          update)
+      .write(job, std::move(record),
+             {{true, "OwnerSuspended", fmt::format("{}: the gang gives up its nodes and waits again", why)}},
+             update)
       .urgency = Urgency::kNow;
 }
 

@@ -133,6 +133,8 @@ struct JobFeedback {
   bool templateAsked = false;
   // When the last member of the proposal was released; absent: not by this process.
   std::optional<base::WallTime> released = std::nullopt;
+  // The owner has been started for the proposal, by this process.
+  bool ownerStarted = false;
   // All members that must learn the proposal's size have it.
   bool membersNotified = false;
   // The API server refused to create a member permanently; the text goes to the user.

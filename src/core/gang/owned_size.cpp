@@ -44,14 +44,22 @@ bool isOpen(const Member& member) {
   return member.pod == nullptr || (member.pod->finished() && !member.pod->terminating);
 }
 
-bool mayTakePlace(const model::Pod& arrived) { return !arrived.terminating && arrived.otherGate.empty(); }
+bool mayTakePlace(const model::Pod& arrived, const model::JobSpec& spec) {
+  if (arrived.terminating || !arrived.otherGate.empty()) return false;
+  const model::Role* role = spec.findRole(arrived.arrival->role);
+  if (role == nullptr) return false;
+  const auto& wanted = arrived.shape.requests.extendedAll();
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
+    return each.second <= role->shape.requests.extended(each.first);
+  });
+}
 
 std::optional<Surplus> firstSurplus(const Job& job, const JobPods& pods, const JobPods& arrivals) {
   if (arrivals.empty() || !job.status.gang.placed) return std::nullopt;
   const std::vector<Member> members = placedMembers(job, *job.status.gang.placed, pods);
   for (const model::Role& role : job.spec.roles) {
     const auto arrived = std::count_if(arrivals.begin(), arrivals.end(), [&](const auto& pod) {
-      return pod->arrival->role == role.name && mayTakePlace(*pod);
+      return pod->arrival->role == role.name && mayTakePlace(*pod, job.spec);
     });
     const int surplus = static_cast<int>(arrived) - countOf(members, role, isOpen);
     const int wanted = role.replicas - countOf(members, role, needsPlace);

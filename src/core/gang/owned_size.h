@@ -16,7 +16,7 @@ namespace trainyard::core {
 [[nodiscard]] bool isOpen(const Member& member);
 
 // A foreign gate keeps a pod from its place, and its place from others.
-[[nodiscard]] bool mayTakePlace(const model::Pod& arrived);
+[[nodiscard]] bool mayTakePlace(const model::Pod& arrived, const model::JobSpec& spec);
 
 // A role with more pods that have arrived than places for them.
 struct Surplus {

@@ -32,9 +32,9 @@ std::int64_t indexOf(const model::Arrival& arrival, int groupSize) {
 // Pods that have arrived; each is taken once.
 class ArrivedPods {
  public:
-  explicit ArrivedPods(const JobPods& pods) {
+  ArrivedPods(const JobPods& pods, const model::JobSpec& spec) {
     for (const auto& pod : pods) {
-      if (mayTakePlace(*pod)) left_.push_back(pod.get());
+      if (mayTakePlace(*pod, spec)) left_.push_back(pod.get());
     }
   }
 
@@ -140,7 +140,7 @@ std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& mem
                                   const JobPods& arrivals) {
   std::vector<Member> matched = openOf(members);
   for (Member& each : matched) each.pod = nullptr;
-  ArrivedPods arrived(arrivals);
+  ArrivedPods arrived(arrivals, job.spec);
   const auto takeEach = [&](auto takeFor) {
     for (Member& each : matched) {
       const model::Role* role = job.spec.findRole(each.role);
@@ -213,16 +213,27 @@ GangStep stepOwnedReserved(const Job& job, const JobPods& pods, const GangContex
   if (open.empty() && !anyReleased(members)) return commit(mergeProposal(job));
   if (context.now >= proposal.deadline) return endStart(job, members, context);
   GangStep step;
-  if (job.owner->suspends && job.owner->suspended) {
+  if (!job.hasReleaseFinalizer) {
+    // Of a Gang that users have written. Without it a deleted Gang would leave its pods on their nodes.
+    step.actions.emplace_back(AddFinalizer{});
+  } else if (job.owner->suspends && job.owner->suspended) {
+    if (context.feedback->ownerStarted)
+      return abortAttempt(job, {suspendedByOthers(*job.owner), {}}, context);
     step.actions.emplace_back(SuspendOwner{false});
   } else {
     Placing placing = placeArrivals(job, members, context);
-    if (placing.refused.verdict == BarrierVerdict::kAbort)
+    // All users of a namespace may add bare pods: one that is too large for its place waits, the others go
+    // on.
+    if (placing.refused.verdict == BarrierVerdict::kAbort && !job.owner->uid.empty())
       return abortAttempt(job, {placing.refused.reason, placing.refused.lostNodes}, context);
     step.actions = std::move(placing.actions);
   }
   step.wakeAt = wakeAt ? std::min(*wakeAt, proposal.deadline) : proposal.deadline;
   return step;
+}
+
+std::string suspendedByOthers(const model::Owner& owner) {
+  return fmt::format("{} {} was suspended by another client", owner.kind, owner.name);
 }
 
 std::vector<Action> stopOwned(const Job& job, std::vector<Action> removals) {

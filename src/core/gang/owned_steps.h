@@ -11,7 +11,8 @@
 namespace trainyard::core {
 
 // The protocol for a Gang, whose pods other controllers make (docs/protocol.md, "Gangs of other kinds"). Part
-// of stepProposal(); placeArrivals(), closedPlaces() and stopOwned() are for placed gangs too.
+// of stepProposal(); placeArrivals(), closedPlaces(), suspendedByOthers() and stopOwned() are for placed
+// gangs too.
 //
 // Places are reserved for the whole gang, and each pod is released to its place as it arrives. (Rejected: to
 // wait for all pods, as a TrainingJob does. Many controllers create some pods only after others run:
@@ -43,6 +44,9 @@ struct ClosedPlaces {
 // The steps of a proposal in phase Reserved.
 [[nodiscard]] GangStep stepOwnedReserved(const model::Job& job, const JobPods& pods,
                                          const GangContext& context);
+
+// The reason of an attempt, and of a gang, that ends because another client has suspended the owner.
+[[nodiscard]] std::string suspendedByOthers(const model::Owner& owner);
 
 // What ends the pods of a gang that stops as a whole. An owner that can be suspended is, and ends its pods
 // itself: a deleted pod would count as a failure of the owner. Only what must be forced is deleted. Of other

@@ -57,6 +57,21 @@ TEST_CASE("a Job whose pods are no gang is marked and started in one patch") {
   CHECK(steps(job).empty());
 }
 
+TEST_CASE("a RayJob that KubeRay would not suspend is refused with the field") {
+  const auto errorOf = [](std::string_view more) {
+    const auto workload = decodeWorkload(
+        *model::findOwnerKind("ray.io", "RayJob"),
+        fmt::format(
+            R"({{"metadata":{{"namespace":"ml","name":"r","uid":"r1"}},"spec":{{"suspend":true{},"rayClusterSpec":)"
+            R"({{"headGroupSpec":{{"template":{{"spec":{{"containers":[{{"name":"h"}}]}}}}}}}}}}}})",
+            more));
+    REQUIRE(workload);
+    return workload->error;
+  };
+  CHECK(errorOf("") == "spec.shutdownAfterJobFinishes: must be true: no other RayJob can be suspended");
+  CHECK(errorOf(R"(,"shutdownAfterJobFinishes":true)").empty());
+}
+
 TEST_CASE("the marks are for one version of one object") {
   const auto workload = decodeWorkload(jobKind(), jobOf("Indexed", true).dump());
   REQUIRE(workload);

@@ -33,6 +33,7 @@ struct Scene {
   model::Job gang;
   std::vector<model::Pod> pods = {};
   std::int64_t now = 10;
+  JobFeedback feedback = {};
   std::vector<model::Node> nodes = {node("n1").gpus(8), node("n2").gpus(8)};
 
   explicit Scene(model::Job of) : gang(std::move(of)) {
@@ -52,7 +53,6 @@ struct Scene {
     const model::Snapshot all = snapshot();
     const Ledger ledger(all);
     const Settings settings;
-    const JobFeedback feedback;
     const std::map<model::ObjectKey, JobFeedback> others;
     const GangContext context{all.now, &settings, &ledger, &feedback, &all.jobs, &all.pods, &others};
     return stepProposal(gang, ledger.pods().of(gang), context);
@@ -223,12 +223,42 @@ TEST_CASE("at its deadline a Gang without pods gives up its attempt") {
   CHECK(step.record->proposal->abortReason == "Pod pair.pods made no pod before the deadline");
 }
 
-TEST_CASE("a pod that is larger than its template ends the attempt, with the node to avoid") {
+TEST_CASE("a pod with more GPUs than its template takes no place, and its gang waits for another") {
   Scene scene(pair());
   scene.pods = {pod("ml/a").arrives(scene.gang, "worker").gpus(9)};
+  CHECK(scene.step().actions.empty());
+  CHECK_FALSE(scene.step().record);
+  scene.pods.push_back(pod("ml/b").arrives(scene.gang, "worker").gpus(8));
+  CHECK(released(scene.step()) == Texts{"b on n1 as worker-0"});
+}
+
+TEST_CASE("a pod that was made larger ends the attempt of an owner's gang, with the node to avoid") {
+  const auto stepOf = [](Scene scene) {
+    scene.nodes = {node("n1").gpus(8).cpu(4), node("n2").gpus(8).cpu(4)};
+    scene.pods = {pod("ml/a").arrives(scene.gang, "worker").gpus(8).cpu(9)};
+    return scene.step();
+  };
+  const GangStep owned = stepOf(Scene(pair().ownedByJobSet(false)));
+  REQUIRE(owned.record);
+  CHECK_THAT(owned.record->proposal->abortReason, Catch::Contains("node n1 has"));
+  // The others of a gang of bare pods go on.
+  CHECK_FALSE(stepOf(Scene(pair())).record);
+}
+
+TEST_CASE("an owner that others suspend while its gang starts ends the attempt; it is not started again") {
+  Scene scene(pair().ownedByJobSet(true));
+  scene.feedback.ownerStarted = true;
   const GangStep step = scene.step();
   REQUIRE(step.record);
-  CHECK(step.record->proposal->abortReason == "node n1 has 8 nvidia.com/gpu left where 9 are needed");
+  CHECK(step.record->proposal->abortReason == "JobSet llama was suspended by another client");
+  CHECK(step.record->backoff->count == 1);
+}
+
+TEST_CASE("a Gang that users have written gets the finalizer before its first pod gets a place") {
+  Scene scene(pair());
+  scene.gang.hasReleaseFinalizer = false;
+  scene.pods = {pod("ml/a").arrives(scene.gang, "worker")};
+  CHECK(only<AddFinalizer>(scene.step()) != nullptr);
 }
 
 TEST_CASE("an owner that can be suspended is started once its gang has places") {

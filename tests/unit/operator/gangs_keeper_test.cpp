@@ -267,6 +267,24 @@ TEST_CASE("a LeaderWorkerSet that may not be read is said on the pod, with the r
              Catch::Contains("add LeaderWorkerSet to the chart's workloads.kinds"));
 }
 
+TEST_CASE("a pod without a place learns why, once") {
+  Scene scene;
+  scene.arrive("a");
+  scene.place("a", 0, "g1");
+  scene.arrive("b");
+  scene.place("b", 1, "g1");
+  CHECK(scene.events.said.empty());
+  scene.arrive("c");
+  scene.arrive("d");
+  REQUIRE(scene.events.said.size() == 2);
+  CHECK(scene.events.said.front() == "c NoPlace: Gang pair.pods has all its pods of role worker");
+  json large = Scene::podOf("e", "2");
+  large["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "16";
+  scene.put(large);
+  CHECK(scene.events.said.back() ==
+        "e NoPlace: it requests more than Gang pair.pods has for a pod of role worker");
+}
+
 TEST_CASE("a replica that does not lead writes nothing, and goes on from the caches when it does") {
   Scene scene;
   scene.leads = false;
