@@ -92,8 +92,10 @@ Step podStep(const net::HttpRequest& request, const sim::ApiPath& path) {
 
 Step stepOf(const net::HttpRequest& request, const kube::ClusterCache& truth) {
   const auto path = sim::parseTarget(request.target);
-  if (!path || !path->resource) return Step::kOther;
-  if (request.method == Method::kGet) return readStep(*path);
+  if (!path) return Step::kOther;
+  // What the API server serves is not one of its objects.
+  if (request.method == Method::kGet) return path->resource ? readStep(*path) : Step::kReadOwned;
+  if (!path->resource) return Step::kOther;
   if (path->plural == "leases") return request.method == Method::kPost ? Step::kMakeLease : Step::kRenewLease;
   if (path->plural == "events") return Step::kEvent;
   if (path->plural == "services") return Step::kCreateService;
