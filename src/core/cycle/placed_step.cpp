@@ -128,7 +128,8 @@ void PlacedStep::giveUpPlaces(const JobPtr& job, const std::vector<Member>& open
   if (areAll) places = job->status.gang.placed->assignments;
   decisions_.write(job, propose(*job, kind, {}, std::move(places), {}, in_.author()),
                    {{false, "PlacesGivenUp",
-                     fmt::format("{} without a pod {} given up", model::counted(open.size(), "place"),
+                     fmt::format("{} without a pod {} given up",
+                                 model::counted(static_cast<std::int64_t>(open.size()), "place"),
                                  open.size() == 1 ? "is" : "are")}},
                    update);
 }

@@ -114,8 +114,9 @@ void setPodsMissing(const Job& job, const std::vector<Member>& members, std::str
   };
   if (open > 0) {
     return set(model::ConditionStatus::kTrue, "PodsMissing",
-               fmt::format("{} of {} without a pod: {}{}{}{}", open, model::counted(members.size(), "place"),
-                           names, open > kNamed ? ", …" : "",
+               fmt::format("{} of {} without a pod: {}{}{}{}", open,
+                           model::counted(static_cast<std::int64_t>(members.size()), "place"), names,
+                           open > kNamed ? ", …" : "",
                            refusal.empty() ? "" : "; a pod that has arrived stays gated: ", refusal));
   }
   if (openSince(job)) set(model::ConditionStatus::kFalse, "Complete", "every place has its pod");
