@@ -18,7 +18,7 @@ class PodGroupsServed {
     base::Executor& executor;
   };
 
-  explicit PodGroupsServed(Dependencies dependencies) : deps_(std::move(dependencies)) {}
+  explicit PodGroupsServed(const Dependencies& dependencies) : deps_(dependencies) {}
   ~PodGroupsServed() { *alive_ = false; }
   PodGroupsServed(const PodGroupsServed&) = delete;
   PodGroupsServed& operator=(const PodGroupsServed&) = delete;

@@ -27,7 +27,7 @@ NOT_IN_THE_LOG = {
 # What was learnt is written a minute after it was learnt at the earliest: a slow machine's story is long enough.
 SOMETIMES_IN_THE_LOG = {"operator: patch /configmaps trainyard-run-times in trainyard-system",
                         # After a conflict.
-                        "operator: get trainyard.dev/gangs"}
+                        "operator: get trainyard.dev/gangs", "operator: get batch/jobs"}
 
 
 @dataclass(frozen=True, order=True)
