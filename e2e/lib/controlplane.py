@@ -96,7 +96,9 @@ def apiserver(layout, fast_eviction, audit):
     if audit:
         policy = layout.dir / "audit-policy.yaml"
         policy.write_text(_AUDIT_POLICY)
-        argv += [f"--audit-policy-file={policy}", f"--audit-log-path={layout.dir}/audit.log"]
+        argv += [f"--audit-policy-file={policy}", f"--audit-log-path={layout.dir}/audit.log",
+                 # By default a log of 100 MB is replaced by an empty one.
+                 "--audit-log-maxsize=4000"]
     return Program("kube-apiserver", argv, ready=f"{layout.server}/readyz", metrics=f"{layout.server}/metrics",
                    port=port)
 
