@@ -206,7 +206,7 @@ class OwnerCase(GangCase):
             try:
                 support.create_job(self.namespace, support.job("urgent", replicas=1, priorityClassName="e2e-urgent"))
                 self.pods.wait(lambda all_: all("deletionTimestamp" in pod["metadata"] for pod in self.mine(all_) if node_of(pod)),
-                               "its pods are told to end")
+                               "its pods are being deleted")
                 yield
             finally:
                 given().kill("kwok", signal.SIGCONT)

@@ -15,7 +15,8 @@ namespace trainyard::core {
 // Whether a pod may take the member's place: it has none, or one that failed, which its controller replaces.
 [[nodiscard]] bool isOpen(const Member& member);
 
-// A foreign gate keeps a pod from its place, and its place from others.
+// Returns false for a pod that its role does not have, that is being deleted, that another gate holds, or
+// that requests more of an extended resource than its role's template.
 [[nodiscard]] bool mayTakePlace(const model::Pod& arrived, const model::JobSpec& spec);
 
 // A role with more pods that have arrived than places for them.

@@ -214,7 +214,7 @@ GangStep stepOwnedReserved(const Job& job, const JobPods& pods, const GangContex
   if (context.now >= proposal.deadline) return endStart(job, members, context);
   GangStep step;
   if (!job.hasReleaseFinalizer) {
-    // Of a Gang that users have written. Without it a deleted Gang would leave its pods on their nodes.
+    // A Gang that users have written has no finalizer. Its deletion would leave the pods on their nodes.
     step.actions.emplace_back(AddFinalizer{});
   } else if (job.owner->suspends && job.owner->suspended) {
     if (context.feedback->ownerStarted)
