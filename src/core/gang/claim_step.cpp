@@ -94,7 +94,7 @@ std::optional<GangStep> checkNodes(const Job& job, const std::vector<Member>& me
 std::optional<GangStep> checkOwnedBeforeEviction(const Job& job, std::vector<Member> members,
                                                  const std::vector<const model::Pod*>& victims,
                                                  const GangContext& context) {
-  for (const Member& arrived : matchArrivals(job, members, context.ledger->pods().arrivals(job.key))) {
+  for (const Member& arrived : matchArrivals(job, members, context.ledger->pods())) {
     const auto at = std::find_if(members.begin(), members.end(), [&](const Member& m) {
       return m.role == arrived.role && m.index == arrived.index;
     });

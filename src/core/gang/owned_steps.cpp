@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -99,17 +98,13 @@ std::vector<Member> withPods(std::vector<Member> members) {
 // Whether a pod of this index may take the place of another: if the gang has none for it. Indices and places
 // part when a Job starts again after some of its pods have succeeded, and when one is scaled down and up
 // again. (Rejected: to renumber the places. That is a proposal each time, for what no pod can see.)
-bool mayTakeOtherPlace(const Job& job, const std::vector<Member>& members, std::string_view role,
-                       std::int64_t index) {
+// `members`: all of the gang.
+bool mayTakeOtherPlace(const std::vector<Member>& members, std::string_view role, std::int64_t index) {
   const auto own = std::find_if(members.begin(), members.end(),
                                 [&](const Member& each) { return each.role == role && each.index == index; });
+  if (own == members.end()) return true;
   // The place of a pod that is being deleted will be open.
-  if (own != members.end()) return !isOpen(*own) && (own->pod == nullptr || !own->pod->terminating);
-  if (!job.status.gang.placed || index > std::numeric_limits<int>::max()) return true;
-  const auto& places = job.status.gang.placed->assignments;
-  return std::none_of(places.begin(), places.end(), [&](const model::Assignment& each) {
-    return each.role == role && each.indices.contains(static_cast<int>(index));
-  });
+  return !isOpen(*own) && (own->pod == nullptr || !own->pod->terminating);
 }
 
 // Bare pods have no owner to wait for.
@@ -136,11 +131,15 @@ GangStep endStart(const Job& job, const std::vector<Member>& members, const Gang
 
 }  // namespace
 
-std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& members,
-                                  const JobPods& arrivals) {
+std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& members, const PodGroups& pods) {
+  std::vector<Member> all = members;
+  if (const auto& placed = job.status.gang.placed; placed && job.status.gang.proposal) {
+    const std::vector<Member> others = placedMembers(job, *placed, pods.of(job));
+    all.insert(all.end(), others.begin(), others.end());
+  }
   std::vector<Member> matched = openOf(members);
   for (Member& each : matched) each.pod = nullptr;
-  ArrivedPods arrived(arrivals, job.spec);
+  ArrivedPods arrived(pods.arrivals(job.key), job.spec);
   const auto takeEach = [&](auto takeFor) {
     for (Member& each : matched) {
       const model::Role* role = job.spec.findRole(each.role);
@@ -150,16 +149,15 @@ std::vector<Member> matchArrivals(const Job& job, const std::vector<Member>& mem
   takeEach([&](const Member& m, const model::Role& role) { return arrived.takeRanked(m, role.groupSize); });
   takeEach([&](const Member& m, const model::Role&) { return arrived.takeUnranked(m); });
   takeEach([&](const Member& m, const model::Role& role) {
-    return arrived.takeOther(m, role.groupSize, [&](std::int64_t index) {
-      return mayTakeOtherPlace(job, members, role.name, index);
-    });
+    return arrived.takeOther(m, role.groupSize,
+                             [&](std::int64_t index) { return mayTakeOtherPlace(all, role.name, index); });
   });
   return withPods(std::move(matched));
 }
 
 Placing placeArrivals(const Job& job, const std::vector<Member>& members, const GangContext& context) {
   Placing placing;
-  const std::vector<Member> arriving = matchArrivals(job, members, context.ledger->pods().arrivals(job.key));
+  const std::vector<Member> arriving = matchArrivals(job, members, context.ledger->pods());
   for (const auto& [node, arrivals] : byNode(arriving)) {
     BarrierResult barrier = checkBarrier(job, arrivals, *context.ledger, *context.jobs);
     if (barrier.verdict == BarrierVerdict::kPass) {

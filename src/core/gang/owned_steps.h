@@ -22,7 +22,7 @@ namespace trainyard::core {
 // oldest of their role that has none, or whose index has no place. A member for which none has arrived is
 // left out.
 [[nodiscard]] std::vector<Member> matchArrivals(const model::Job& job, const std::vector<Member>& members,
-                                                const JobPods& arrivals);
+                                                const PodGroups& pods);
 
 // Pods that have arrived for their places.
 struct Placing {

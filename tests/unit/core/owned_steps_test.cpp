@@ -132,7 +132,7 @@ TEST_CASE(
     const auto members =
         placedMembers(scene.gang, *scene.gang.status.gang.placed, ledger.pods().of(scene.gang));
     Texts texts;
-    for (const Member& each : matchArrivals(scene.gang, members, ledger.pods().arrivals(scene.gang.key)))
+    for (const Member& each : matchArrivals(scene.gang, members, ledger.pods()))
       texts.push_back(each.pod->key.name + " as " + std::to_string(each.index));
     return texts;
   };
@@ -375,10 +375,10 @@ TEST_CASE("the place of a failed pod is its successor's, and of two pods the bou
   CHECK(holder({next, failed, bound}) == "c");
   const JobPods only = {std::make_shared<const model::Pod>(failed)};
   const Member member = placedMembers(gang, *gang.status.gang.placed, only).front();
-  const JobPods arrived = {
-      std::make_shared<const model::Pod>(model::Pod(pod("ml/d").arrives(gang, "worker")))};
-  REQUIRE(matchArrivals(gang, {member}, arrived).size() == 1);
-  CHECK(matchArrivals(gang, {member}, arrived).front().pod->key.name == "d");
+  const model::Snapshot arrived = cluster().add(gang).add(pod("ml/d").arrives(gang, "worker")).build();
+  const Ledger ledger(arrived);
+  REQUIRE(matchArrivals(gang, {member}, ledger.pods()).size() == 1);
+  CHECK(matchArrivals(gang, {member}, ledger.pods()).front().pod->key.name == "d");
 }
 
 TEST_CASE(
