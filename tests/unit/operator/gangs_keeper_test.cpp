@@ -89,6 +89,23 @@ struct Scene {
     return pod;
   }
 
+  static json podOfGroup(std::string_view name, std::string_view group) {
+    json pod = podOf(name, "1");
+    pod["metadata"]["labels"].erase("trainyard.dev/gang");
+    pod["metadata"]["annotations"].erase("trainyard.dev/gang-size");
+    pod["spec"]["schedulingGroup"] = {{"podGroupName", group}};
+    return pod;
+  }
+
+  static json leaderOf(std::string_view set, std::string_view group) {
+    json pod = podOf(fmt::format("{}-{}", set, group), "1");
+    pod["metadata"]["labels"] = {{"trainyard.dev/queue", "research"},
+                                 {"leaderworkerset.sigs.k8s.io/name", set},
+                                 {"leaderworkerset.sigs.k8s.io/group-index", group},
+                                 {"leaderworkerset.sigs.k8s.io/worker-index", "0"}};
+    return pod;
+  }
+
   void put(json pod) {
     const std::string name = pod["metadata"]["name"];
     pod["metadata"]["resourceVersion"] = fmt::format("{}", ++api.version);
@@ -199,11 +216,7 @@ TEST_CASE(
     "leaderTemplate":{"metadata":{"labels":{"trainyard.dev/queue":"research"}},"spec":{"containers":[{"name":"l"}]}},
     "workerTemplate":{"metadata":{"labels":{"trainyard.dev/queue":"research"}},
       "spec":{"containers":[{"name":"w","resources":{"limits":{"nvidia.com/gpu":"8"}}}]}}}}})");
-  json leader = Scene::podOf("llm-1", "1");
-  leader["metadata"]["labels"] = json::parse(R"({"trainyard.dev/queue":"research",
-    "leaderworkerset.sigs.k8s.io/name":"llm","leaderworkerset.sigs.k8s.io/group-index":"1",
-    "leaderworkerset.sigs.k8s.io/worker-index":"0"})");
-  scene.put(leader);
+  scene.put(Scene::leaderOf("llm", "1"));
   REQUIRE(scene.api.posted.size() == 1);
   const json& gang = scene.api.posted.front();
   CHECK(gang["metadata"]["name"] == "llm-1.group");
@@ -223,11 +236,7 @@ TEST_CASE(
   scene.podGroups.clear();
   scene.api.pods["ring"] =
       json::parse(R"({"metadata":{"name":"ring"},"spec":{"schedulingPolicy":{"gang":{"minCount":3}}}})");
-  json pod = Scene::podOf("a", "1");
-  pod["metadata"]["labels"].erase("trainyard.dev/gang");
-  pod["metadata"]["annotations"].erase("trainyard.dev/gang-size");
-  pod["spec"]["schedulingGroup"] = {{"podGroupName", "ring"}};
-  scene.put(pod);
+  scene.put(Scene::podOfGroup("a", "ring"));
   CHECK(scene.api.posted.empty());
   scene.podGroups = "v1alpha2";
   scene.loop.runFor(11s);
@@ -240,11 +249,7 @@ TEST_CASE("a PodGroup whose pods need not start together is said on the pod") {
   Scene scene;
   scene.api.pods["ring"] =
       json::parse(R"({"metadata":{"name":"ring"},"spec":{"schedulingPolicy":{"basic":{}}}})");
-  json pod = Scene::podOf("a", "1");
-  pod["metadata"]["labels"].erase("trainyard.dev/gang");
-  pod["metadata"]["annotations"].erase("trainyard.dev/gang-size");
-  pod["spec"]["schedulingGroup"] = {{"podGroupName", "ring"}};
-  scene.put(pod);
+  scene.put(Scene::podOfGroup("a", "ring"));
   CHECK(scene.api.posted.empty());
   REQUIRE_FALSE(scene.events.said.empty());
   CHECK_THAT(scene.events.said.front(), Catch::Contains("spec.schedulingPolicy: has no gang"));
@@ -256,11 +261,7 @@ TEST_CASE("a LeaderWorkerSet that may not be read is said on the pod, with the r
     if (request.path.find("leaderworkersets") == std::string::npos) return std::nullopt;
     return base::Error{base::ErrorCode::kForbidden, "no right"};
   };
-  json leader = Scene::podOf("llm-0", "1");
-  leader["metadata"]["labels"] = json::parse(R"({"trainyard.dev/queue":"research",
-    "leaderworkerset.sigs.k8s.io/name":"llm","leaderworkerset.sigs.k8s.io/group-index":"0",
-    "leaderworkerset.sigs.k8s.io/worker-index":"0"})");
-  scene.put(leader);
+  scene.put(Scene::leaderOf("llm", "0"));
   CHECK(scene.api.posted.empty());
   REQUIRE_FALSE(scene.events.said.empty());
   CHECK_THAT(scene.events.said.front(),
