@@ -1,8 +1,9 @@
 """The cases about nodes, admission, endings, spoofing and foreign pods that every test run can afford, on one cluster.
 The files themselves run whole with e2e/run --faults.
 """
-import fnmatch
 import unittest
+
+import selection
 
 RUNS = "short"
 CLUSTER = {"nodes": 6}
@@ -26,13 +27,7 @@ CASES = (
     "test_foreign_pods.ForeignPods.test_extender_killed",
 )
 
-
-def load_tests(loader, *_):
-    patterns = loader.testNamePatterns or ["*"]
-    chosen = [name for name in CASES if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
-    loader.testNamePatterns = None
-    return loader.loadTestsFromNames(chosen)
-
+load_tests = selection.only(CASES)
 
 if __name__ == "__main__":
     unittest.main()

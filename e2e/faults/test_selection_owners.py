@@ -1,8 +1,9 @@
 """The cases about deleted owners that every test run can afford, on one cluster. test_owner_deleted runs whole with
 e2e/run --faults.
 """
-import fnmatch
 import unittest
+
+import selection
 
 RUNS = "short"
 CLUSTER = {"nodes": 4, "workloads": True}
@@ -14,13 +15,7 @@ CASES = (
     "test_owner_deleted.Deployments.test_releasing",
 )
 
-
-def load_tests(loader, *_):
-    patterns = loader.testNamePatterns or ["*"]
-    chosen = [name for name in CASES if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
-    loader.testNamePatterns = None
-    return loader.loadTestsFromNames(chosen)
-
+load_tests = selection.only(CASES)
 
 if __name__ == "__main__":
     unittest.main()
