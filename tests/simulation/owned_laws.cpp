@@ -22,6 +22,9 @@ constexpr base::Instant::duration kLongestMistake = std::chrono::milliseconds(10
 // Of a delayed request: its longest duration, and the time of a plan based on its answer.
 constexpr base::Instant::duration kLongestDelay = std::chrono::seconds(36);
 
+// What happens to a pod is in an operator's view by then.
+constexpr base::Instant::duration kSeenWithin = std::chrono::seconds(1);
+
 bool isOfGang(const model::Pod& pod) { return !pod.gangUid.empty() && pod.member.has_value(); }
 
 bool isRunning(const model::Pod& pod) { return !pod.finished() && !pod.terminating; }
@@ -131,12 +134,18 @@ void OwnedLaws::checkClaimed(const model::Job& gang, const model::Proposal& prop
 
 void OwnedLaws::podChanged(const PodPtr& before, const PodPtr& after) {
   noteFailure(before, after);
+  if (after && after->finished()) endedAt_.try_emplace(after->uid, executor_.now());
   if (!before || !after || before->uid != after->uid || !before->arrival || after->arrival) return;
   if (!given_.contains(after->uid))
     return violated_(fmt::format("pod {} lost its gate, but no operator gave it a place", after->key));
   if (!isOfGang(*after)) return violated_(fmt::format("pod {} was let go without a place", after->key));
   checkPlace(*after, *before->arrival);
   watchPlace(after);
+}
+
+bool OwnedLaws::hasJustEnded(const model::Pod& pod) const {
+  const auto at = endedAt_.find(pod.uid);
+  return at != endedAt_.end() && executor_.now() - at->second < kSeenWithin;
 }
 
 // Whether the record has a place of this index that no other pod holds. A Job of which some pods have
@@ -149,7 +158,7 @@ bool OwnedLaws::isFreeFor(const model::Job& gang, const model::Pod& pod, int ind
   return std::none_of(pods.begin(), pods.end(), [&](const PodPtr& other) {
     return isOfGang(*other) && other->gangUid == gang.uid && other->member->role == own.role &&
            other->member->index == index && other->uid != pod.uid &&
-           (isRunning(*other) || other->phase == model::PodPhase::kSucceeded);
+           (isRunning(*other) || other->phase == model::PodPhase::kSucceeded || hasJustEnded(*other));
   });
 }
 

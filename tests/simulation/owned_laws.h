@@ -45,6 +45,7 @@ class OwnedLaws {
   void checkDropped(const model::Job& gang, const model::Proposal& proposal);
   void checkClaimed(const model::Job& gang, const model::Proposal& proposal);
   void podChanged(const PodPtr& before, const PodPtr& after);
+  [[nodiscard]] bool hasJustEnded(const model::Pod& pod) const;
   [[nodiscard]] bool isFreeFor(const model::Job& gang, const model::Pod& pod, int index) const;
   void checkPlace(const model::Pod& pod, const model::Arrival& asked);
   void watchPlace(const PodPtr& pod);
@@ -60,9 +61,10 @@ class OwnedLaws {
   std::set<model::Uid> late_;                             // by a delayed request
   std::set<model::Uid> excused_;                          // may count as a failure
   std::map<model::Uid, std::set<model::Uid>> failures_;   // by owner: its pods that may count as failures
+  std::map<model::Uid, base::Instant> endedAt_;           // pods that have ended
   std::map<model::Uid, base::Instant> changedAt_;         // the last change of a record
   std::map<model::NodeName, base::Instant> closedSince_;  // takes no pods
-  base::Instant nodesLateUntil_{};                        // an operator\'s view of nodes is delayed
+  base::Instant nodesLateUntil_{};                        // an operator's view of nodes is delayed
 };
 
 }  // namespace trainyard::simulation
