@@ -53,7 +53,7 @@ void GangsKeeper::podChanged(const PodPtr& before, const PodPtr& after) {
     if (pod && !pod->gangUid.empty()) return model::ObjectKey{pod->key.ns, pod->member->jobName};
     return std::nullopt;
   };
-  if (before && !after) told_.erase(before->key);
+  if (before && !after) reported_.erase(before->key);
   if (const auto gang = gangOf(before)) {
     Pods& pods = pods_[*gang];
     pods.arriving.erase(before->key);
@@ -99,7 +99,7 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
   }
   // A Gang that users made is theirs to delete; one of another owner goes with it.
   if (gang->deleting || !gang->owner->uid.empty()) return;
-  if (!gang->finished()) tellWithoutPlace(*gang, pods);
+  if (!gang->finished()) reportWithoutPlace(*gang, pods);
   if (gang->owner->apiVersion.empty()) return;
   if (!isIdle(*gang, pods) && !(gang->finished() && !pods.arriving.empty())) {
     idleSince_.erase(key);
@@ -243,11 +243,11 @@ void GangsKeeper::post(const Draft& draft) {
                    });
 }
 
-// A pod beyond the gang's size, or larger than those of its role, would wait without a word.
-void GangsKeeper::tellWithoutPlace(const model::Gang& gang, const Pods& pods) {
-  const auto tell = [&](const model::Pod& pod, const std::string& why) {
-    model::Uid& told = told_[pod.key];
-    if (std::exchange(told, pod.uid) == pod.uid) return;
+// Records an Event on each pod beyond the gang's size, and on each that requests more than its role has.
+void GangsKeeper::reportWithoutPlace(const model::Gang& gang, const Pods& pods) {
+  const auto report = [&](const model::Pod& pod, const std::string& why) {
+    model::Uid& reported = reported_[pod.key];
+    if (std::exchange(reported, pod.uid) == pod.uid) return;
     deps_.events.recordOn(
         {.apiVersion = "v1", .kind = "Pod", .ns = pod.key.ns, .name = pod.key.name, .uid = pod.uid.str()},
         {true, "NoPlace", why});
@@ -268,11 +268,12 @@ void GangsKeeper::tellWithoutPlace(const model::Gang& gang, const Pods& pods) {
     const std::string& role = pod->arrival->role;
     if (pod->terminating || !pod->otherGate.empty()) continue;
     if (gang.spec.findRole(role) == nullptr) {
-      tell(*pod, fmt::format("Gang {} has no role {}", gang.key.name, role));
+      report(*pod, fmt::format("Gang {} has no role {}", gang.key.name, role));
     } else if (!core::mayTakePlace(*pod, gang.spec)) {
-      tell(*pod, fmt::format("it requests more than Gang {} has for a pod of role {}", gang.key.name, role));
+      report(*pod,
+             fmt::format("it requests more than Gang {} has for a pod of role {}", gang.key.name, role));
     } else if (left[role]-- <= 0) {
-      tell(*pod, fmt::format("Gang {} has all its pods of role {}", gang.key.name, role));
+      report(*pod, fmt::format("Gang {} has all its pods of role {}", gang.key.name, role));
     }
   }
 }

@@ -74,7 +74,7 @@ class GangsKeeper {
   void readSamples(const std::shared_ptr<Draft>& draft, std::size_t next);
   void post(const Draft& draft);
   void remove(const model::Gang& gang);
-  void tellWithoutPlace(const model::Gang& gang, const Pods& pods);
+  void reportWithoutPlace(const model::Gang& gang, const Pods& pods);
   void done(const model::ObjectKey& key, bool good);
   [[nodiscard]] bool isIdle(const model::Gang& gang, const Pods& pods) const;
 
@@ -83,7 +83,7 @@ class GangsKeeper {
   std::map<model::ObjectKey, base::Instant> idleSince_;
   std::set<model::ObjectKey> marked_;
   std::set<model::ObjectKey> busy_;
-  std::map<model::ObjectKey, model::Uid> told_;  // pods that know why they have no place
+  std::map<model::ObjectKey, model::Uid> reported_;  // pods with an Event that says why they have no place
   bool scheduled_ = false;
   bool started_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

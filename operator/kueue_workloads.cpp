@@ -21,7 +21,7 @@ KueueWorkloads::KueueWorkloads(kube::ClusterCache& cache, const base::Logger& lo
     if (after && after->kueue) {
       jobs_.insert(after->key);
     } else if (jobs_.erase((after ? after : before)->key) != 0) {
-      held_.erase((after ? after : before)->key);
+      shown_.erase((after ? after : before)->key);
     }
   });
 }
@@ -45,10 +45,11 @@ KueueWorkloads::Pointer KueueWorkloads::of(const model::Job& job) const {
   return workloads_.find({job.key.ns, namesOne ? job.kueue->workload : model::kueueWorkloadName(job)});
 }
 
-std::string KueueWorkloads::whyHeld(const model::Job& job, const model::Snapshot& snapshot) const {
+std::string KueueWorkloads::whyHeld(const model::Job& job, const model::KueueWorkload* workload,
+                                    const model::Snapshot& snapshot) const {
   // A job that others run, or that the user has suspended, is not Kueue's to hold.
   if (!job.kueue || job.finished() || job.spec.run.suspend || model::managedByOther(job)) return {};
-  if (synced()) return model::whyHeld(job, of(job).get());
+  if (synced()) return model::whyHeld(job, workload);
   return hasBegun(job, snapshot.pods) ? std::string()
                                       : "the API server serves no Workloads: is Kueue installed?";
 }
@@ -58,20 +59,24 @@ void KueueWorkloads::overlay(model::Snapshot& snapshot) {
     const std::size_t at = snapshot.jobs.positionOf(key);
     if (at == snapshot.jobs.size()) continue;
     const JobPtr job = snapshot.jobs[at];
-    std::string why = whyHeld(*job, snapshot);
-    if (why.empty()) {
-      held_.erase(key);
-      continue;
-    }
-    Held& known = held_[key];
-    if (known.from != job || known.to->heldByKueue != why) {
-      auto copy = std::make_shared<model::Job>(*job);
-      copy->heldByKueue = std::move(why);
-      copy->spec.run.suspend = true;
-      known = {job, std::move(copy)};
-    }
-    snapshot.jobs.edit()[at] = known.to;
+    const Pointer workload = of(*job);
+    Shown& known = shown_[key];
+    // Each cycle asks about each job: most have not changed.
+    if (!synced() || known.job != job || known.workload != workload)
+      known = show(known, job, workload, whyHeld(*job, workload.get(), snapshot));
+    if (known.held) snapshot.jobs.edit()[at] = known.held;
   }
+}
+
+KueueWorkloads::Shown KueueWorkloads::show(const Shown& before, const JobPtr& job, const Pointer& workload,
+                                           std::string why) {
+  if (why.empty()) return {job, workload, nullptr};
+  if (before.job == job && before.held && before.held->heldByKueue == why)
+    return {job, workload, before.held};
+  auto copy = std::make_shared<model::Job>(*job);
+  copy->heldByKueue = std::move(why);
+  copy->spec.run.suspend = true;
+  return {job, workload, std::move(copy)};
 }
 
 bool hasBegun(const model::Job& job, const model::SharedList<model::Pod>& pods) {

@@ -60,19 +60,25 @@ class KueueWorkloads {
 
  private:
   using JobPtr = std::shared_ptr<const model::Job>;
-  struct Held {
-    JobPtr from, to;
+  // What was decided about a job with this Workload. `held`: the job as it is shown; null if it is not held.
+  struct Shown {
+    JobPtr job;
+    Pointer workload;
+    JobPtr held;
   };
 
-  [[nodiscard]] std::string whyHeld(const model::Job& job, const model::Snapshot& snapshot) const;
+  [[nodiscard]] std::string whyHeld(const model::Job& job, const model::KueueWorkload* workload,
+                                    const model::Snapshot& snapshot) const;
+  [[nodiscard]] static Shown show(const Shown& before, const JobPtr& job, const Pointer& workload,
+                                  std::string why);
 
   kube::ClusterCache& cluster_;
   base::Logger log_;
   kube::ObjectCache<model::KueueWorkload> workloads_;
   std::unique_ptr<kube::Reflector> reflector_;
   mutable bool synced_ = false;
-  std::set<model::ObjectKey> jobs_;        // that ask for quota
-  std::map<model::ObjectKey, Held> held_;  // the same object for the same job and reason
+  std::set<model::ObjectKey> jobs_;          // that ask for quota
+  std::map<model::ObjectKey, Shown> shown_;  // the same object for the same job and reason
 };
 
 // Returns true if the job has, or is about to get, nodes or pods in this cluster.

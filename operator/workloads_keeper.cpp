@@ -29,12 +29,12 @@ WorkloadsKeeper::WorkloadsKeeper(Dependencies dependencies)
   deps_.cache.jobs.gangs.onChange([this](const auto& before, const auto& after) {
     const model::Gang& gang = after ? *after : *before;
     const auto* kind = model::findOwnerKind(model::groupOf(gang.owner->apiVersion), gang.owner->kind);
-    if (kind != nullptr) mark({kind, {gang.key.ns, gang.owner->name}});
-    // The workload whose Gang should have this name: users may have written the Gang.
-    const std::size_t dot = gang.key.name.rfind('.');
+    if (kind != nullptr && codec::gangNameOf(gang.owner->name, kind->kind) == gang.key.name)
+      return mark({kind, {gang.key.ns, gang.owner->name}});
+    // Users have written it: it may have the name that the Gang of a workload should have.
+    const model::ObjectKey owner{gang.key.ns, gang.key.name.substr(0, gang.key.name.rfind('.'))};
     for (const model::OwnerKind& each : model::kOwnerKinds) {
-      const model::ObjectKey owner{gang.key.ns, gang.key.name.substr(0, dot)};
-      if (&each != kind && codec::gangNameOf(owner.name, each.kind) == gang.key.name) mark({&each, owner});
+      if (codec::gangNameOf(owner.name, each.kind) == gang.key.name) mark({&each, owner});
     }
   });
 }
@@ -122,7 +122,9 @@ void WorkloadsKeeper::keepGang(const Id& id, const model::Workload& workload) {
   const auto gang = deps_.cache.jobs.gangs.find(key);
   if (gang && gang->owner->uid == workload.uid) return follow(id, workload, *gang);
   // The Gang of a former object of this name goes first: its deletion marks this one.
-  if (gang && !gang->owner->uid.empty()) return;
+  const bool isOfFormer =
+      gang && gang->owner->kind == workload.owner.kind && gang->owner->name == workload.key.name;
+  if (isOfFormer) return;
   if (gang)
     return refuse(workload, fmt::format("Gang {} exists, and is not of this {}: delete it", key.name,
                                         workload.owner.kind));

@@ -1,6 +1,6 @@
 """Jobs of other controllers for real, on nodes with containers: a PyTorchJob of training-operator learns, an MPIJob of
-mpi-operator runs a rank in every slot, both in one queue with TrainingJobs, and a TrainingJob preempts the PyTorchJob. Run
-only by name: building the controllers takes minutes.
+mpi-operator runs a rank in every slot, both in one queue with TrainingJobs. The PyTorchJob is preempted by a TrainingJob, and
+by the MPIJob. Run only by name: building the controllers takes minutes.
 """
 import json
 import re
@@ -53,12 +53,16 @@ class Workloads(GangCase):
                 "Master": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": spec}},
                 "Worker": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": spec}}}})
 
+    def learns(self, gangs):
+        """A PyTorchJob that has made steps on both nodes."""
+        self.pytorch("digits", 1500)
+        self.gang(gangs, "digits.pytorchjob", "Running", SECONDS)
+        support.await_value(lambda: kubectl("logs", "-n", self.namespace, "digits-master-0"), lambda text: "step" in text,
+                            "it learns", SECONDS)
+
     def test_a_pytorchjob_learns_is_preempted_and_learns_again(self):
         with support.watch_gangs(self.namespace) as gangs, support.watch_jobs(self.namespace) as jobs:
-            self.pytorch("digits", 1500)
-            self.gang(gangs, "digits.pytorchjob", "Running", SECONDS)
-            support.await_value(lambda: kubectl("logs", "-n", self.namespace, "digits-master-0"), lambda text: "step" in text,
-                                "it learns", SECONDS)
+            self.learns(gangs)
             urgent = support.job("urgent", replicas=1, gpus=8, priorityClassName="e2e-urgent")
             spec = urgent["spec"]["roles"][0]["template"]["spec"]
             spec["nodeSelector"] = dict([pods.LIVE])
@@ -74,21 +78,24 @@ class Workloads(GangCase):
         self.assertEqual([("0", "digits-master-0"), ("1", "digits-master-0"), ("2", "digits-worker-0"), ("3", "digits-worker-0")],
                          sorted(re.findall(r"rank (\d) of 4 on (\S+):", said)))
 
-    def test_an_mpijob_has_a_rank_in_every_slot_of_two_nodes(self):
+    def test_an_mpijob_preempts_a_pytorchjob_and_has_a_rank_in_every_slot_of_two_nodes(self):
         def template(command, gpus=None):
             limits = {"limits": {GPU: str(gpus)}} if gpus else {}
-            return {"spec": {"nodeSelector": dict([pods.LIVE]), "containers": [{
+            return {"spec": {"nodeSelector": dict([pods.LIVE]), "priorityClassName": "e2e-urgent", "containers": [{
                 "name": "mpi", "image": mpiimage.NAME, "imagePullPolicy": "Never", "command": command, "resources": limits}]}}
 
         say = 'echo "rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)"'
         rsh = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
         with support.watch_gangs(self.namespace) as gangs:
+            self.learns(gangs)
             self.create("MPIJob", "kubeflow.org/v2beta1", "ranks", {
                 "slotsPerWorker": 2, "runPolicy": {"suspend": True, "cleanPodPolicy": "Running"}, "mpiReplicaSpecs": {
                     "Launcher": {"replicas": 1, "restartPolicy": "OnFailure", "template": template(
                         ["mpirun", "--allow-run-as-root", "--mca", "plm_rsh_args", rsh, "-np", "4", "sh", "-c", say])},
                     "Worker": {"replicas": 2, "template": template(["sh", "-c", SSHD], 8)}}})
+            self.gang(gangs, "digits.pytorchjob", "Queued", SECONDS)
             self.gang(gangs, "ranks.mpijob", "Succeeded", SECONDS)
+            self.gang(gangs, "digits.pytorchjob", "Succeeded", SECONDS)
         said = kubectl("logs", "-n", self.namespace, "job/ranks-launcher")
         found = sorted(re.findall(r"rank (\d+) of (\d+) on (\S+)", said))
         self.assertEqual([("0", "4", "ranks-worker-0"), ("1", "4", "ranks-worker-0"),

@@ -1,5 +1,7 @@
 #include "codec/workload_marks.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,8 +71,8 @@ class TemplateMarks {
     out.beginObject().member("op", "test").member("path", path).member("value", value).endObject();
   }
   void addMissing(const Field& field, const std::string& path, std::string_view value) {
-    if (field.present() || made_ == path) return;
-    made_ = path;
+    // What is added twice loses what was added to it.
+    if (field.present() || !made_.insert(path).second) return;
     add(path, value);
   }
   void add(std::string_view path, std::string_view json) {
@@ -79,7 +81,7 @@ class TemplateMarks {
   }
 
   JsonWriter out_;
-  std::string made_;
+  std::set<std::string> made_;  // paths
   bool any_ = false;
 };
 

@@ -44,6 +44,16 @@ TEST_CASE("the templates of a gang get its labels and the gate, and it is not st
                        R"(/spec/template/spec/schedulingGates/- {"name":"trainyard.dev/place"})"});
 }
 
+TEST_CASE("a template without metadata gets all its labels in one patch") {
+  json job = jobOf("Indexed", true);
+  job["spec"]["template"].erase("metadata");
+  CHECK(steps(job) == Texts{"/spec/template/metadata {}", "/spec/template/metadata/labels {}",
+                            R"(/spec/template/metadata/labels/trainyard.dev~1gang "eval.job")",
+                            R"(/spec/template/metadata/labels/trainyard.dev~1gang-role "worker")",
+                            "/spec/template/spec/schedulingGates []",
+                            R"(/spec/template/spec/schedulingGates/- {"name":"trainyard.dev/place"})"});
+}
+
 TEST_CASE("a Job whose pods are no gang is marked and started in one patch") {
   json job = jobOf("NonIndexed", true);
   CHECK(steps(job) == Texts{R"(/spec/template/metadata/labels/trainyard.dev~1queue "research")",

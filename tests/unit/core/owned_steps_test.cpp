@@ -143,6 +143,28 @@ TEST_CASE(
   CHECK(takes({pod("ml/a").placedIn(scene.gang, "worker", 2).on("n1").terminating(), two}).empty());
 }
 
+TEST_CASE("while a Gang grows, a pod takes a new place only if its own one is held") {
+  Scene scene(job("ml/pair.pods")
+                  .role("worker", 2, gpus(8))
+                  .placed("n1", "worker", "0")
+                  .proposes("n2", "worker", "1")
+                  .ofPods());
+  const auto taken = [&](std::vector<model::Pod> pods) {
+    scene.pods = std::move(pods);
+    const model::Snapshot all = scene.snapshot();
+    const Ledger ledger(all);
+    const auto added =
+        addedMembers(scene.gang, *scene.gang.status.gang.proposal, ledger.pods().of(scene.gang));
+    return matchArrivals(scene.gang, added, ledger.pods()).size();
+  };
+  const model::Pod first = pod("ml/b").arrives(scene.gang, "worker", 0);
+  CHECK(taken({first}) == 0);
+  const auto held = [&] { return pod("ml/a").placedIn(scene.gang, "worker", 0).on("n1"); };
+  CHECK(taken({held(), first}) == 1);
+  CHECK(taken({held().phase(model::PodPhase::kSucceeded), first}) == 1);
+  CHECK(taken({held().phase(model::PodPhase::kFailed), first}) == 0);
+}
+
 TEST_CASE("in a placed Gang a pod is released if its own node is open, whatever the others'") {
   Scene scene(job("ml/pair.pods")
                   .role("worker", 2, gpus(8))
