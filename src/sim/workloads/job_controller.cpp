@@ -172,9 +172,12 @@ void JobController::writeStatus(const IndexedJob& job, Progress& progress, std::
                  {"startTime", nullptr},
                  {"conditions", conditions}};
   if (progress.startTime) status["startTime"] = base::formatTime(*progress.startTime);
-  const std::string body = dumpJson({{"metadata", {{"uid", job.uid.str()}}}, {"status", status}});
-  if (body == progress.status) return;
-  progress.status = body;
+  const std::string text = dumpJson(status);
+  if (text == progress.status) return;
+  progress.status = text;
+  // Kubernetes' controller ends no Job whose spec it has not seen: the version says which one it has seen.
+  const std::string body = dumpJson(
+      {{"metadata", {{"uid", job.uid.str()}, {"resourceVersion", job.resourceVersion}}}, {"status", status}});
   deps_.api.patch(kube::PatchType::kMerge, kIndexedJobs.object(job.key.ns, job.key.name, "status"), body,
                   [this, uid = job.uid, alive = alive_](const base::Result<kube::ApiResponse>& answer) {
                     if (!*alive || answer) return;
