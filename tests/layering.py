@@ -16,8 +16,10 @@ MAY_INCLUDE = {
     "model": {"base"},
     "core": {"base", "model"},
     "codec": {"base", "model"},
+    "cel": {"base", "model"},
+    "devices": {"base", "model", "cel"},
     "net": {"base"},
-    "kube": {"base", "model", "codec", "net"},
+    "kube": {"base", "model", "codec", "devices", "net"},
     "telemetry": {"base", "net", "kube"},  # the server that it answers on, and the permissions of its clients
     "sim": {"base", "model", "core", "codec", "net", "kube", "operator", "extender", "telemetry"},
     "replay": {"base", "model", "core"},
@@ -26,7 +28,7 @@ MAY_INCLUDE = {
 PROGRAMS = {
     "launch": set(),
     "operator": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
-    "extender": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
+    "extender": {"base", "model", "core", "codec", "devices", "net", "kube", "telemetry"},
     "agent": {"base", "model", "core", "codec", "net", "kube", "telemetry"},
     "cli": {"base", "model", "core", "codec", "net", "kube", "operator", "sim", "replay"},
 }
@@ -43,6 +45,8 @@ THIRD_PARTY = {
     "model": (),
     "core": (),
     "codec": ("nlohmann/", "simdjson.h", "yaml-cpp/"),
+    "cel": ("re2/",),
+    "devices": (),
     "net": ("boost/", "cpprest/", "openssl/", "pplx/"),
     "kube": (),
     "telemetry": ("prometheus/",),
