@@ -4,7 +4,7 @@ ARGS ?=
 PRESET ?= release
 PREFIX ?= /usr/local
 
-.PHONY: help deps build quick install images dist reproducible arm64 sandbox demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters long-run planted-bugs tsan lint fuzz bench tools cluster-up \
+.PHONY: help deps build quick install images dist reproducible arm64 sandbox demo monitoring test e2e-full faults abuse real network soak sanitize simulate drawn-clusters long-run planted-bugs selectors tsan lint fuzz bench tools cluster-up \
   cluster-status cluster-down clean
 
 help: ## list the targets
@@ -97,6 +97,11 @@ long-run: deps ## 70,000 lives and 10,000 drawn clusters, in parts that can be i
 	cmake --preset bench
 	cmake --build --preset bench --target scenario_runner simulate-seeds
 	tools/long-run $(ARGS)
+
+selectors: deps ## selectors of devices: our answers against those of Kubernetes' library (needs Go; ten minutes the first time)
+	cmake --preset dev
+	cmake --build --preset dev --target compare-selectors
+	e2e/conformance/selectors/run build/dev/tests/selectors/compare-selectors $(ARGS)
 
 planted-bugs: deps ## known bugs, planted one at a time: each must be found (ten to twenty minutes)
 	tests/simulation/planted/find $(ARGS)

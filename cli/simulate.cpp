@@ -32,7 +32,7 @@ class Simulator {
     auto policy = readPolicy();
     if (!policy) return base::fail(policy.error());
     // Must be set before jobs and nodes are decoded.
-    model::setGpuResources(policy->gpuResources);
+    model::setGpuResources(codec::gpuNamesOf(*policy));
     auto checked = checkJobs(cluster_, manifests, options_.ns, result_.notes);
     if (!checked) return base::fail(checked.error());
     auto snapshot = cluster_.snapshot();

@@ -13,8 +13,8 @@ constexpr int kRestPerWork = 4;
 
 // The fields that a view depends on. Excludes conditions and container states, which change most often.
 auto guardFields(const model::Pod& pod) {
-  return std::tie(pod.uid, pod.node, pod.pinned, pod.gated, pod.phase, pod.shape.requests, pod.controllerUid,
-                  pod.controllerKind, pod.gangUid);
+  return std::tie(pod.uid, pod.node, pod.pinned, pod.gated, pod.phase, pod.shape.requests,
+                  pod.shape.deviceClaims, pod.controllerUid, pod.controllerKind, pod.gangUid);
 }
 
 bool sameMember(const std::optional<model::MemberLabels>& a, const std::optional<model::MemberLabels>& b) {
@@ -33,7 +33,7 @@ ClusterWatch::ClusterWatch(kube::ApiClient& api, base::Executor& executor, base:
       log_(log),
       metrics_(metrics),
       publish_(std::move(publish)),
-      objects_(api, executor, rng, log) {
+      objects_(api, executor, rng, log, [this] { scheduleBuild(); }) {
   kube::ClusterCache& cache = objects_.cache();
   cache.nodes.onChange([this](const auto&, const auto&) { scheduleBuild(); });
   cache.jobs.onChange([this](const auto&, const auto&) { scheduleBuild(); });
@@ -81,9 +81,11 @@ void ClusterWatch::build() {
   buildScheduled_ = false;
   const base::Instant begin = executor_.now();
   model::Snapshot snapshot = objects_.cache().snapshot(executor_.wallNow());
+  objects_.devices().overlay(snapshot);
+  objects_.devices().overlayJobs(snapshot);
   ledger_.follow(snapshot);
   auto view = std::make_shared<const core::GuardView>(std::move(snapshot), ledger_);
-  publish_(std::move(view), std::exchange(settled_, {}));
+  publish_({std::move(view), objects_.devices().facts()}, std::exchange(settled_, {}));
   const base::Instant end = executor_.now();
   lastBuild_ = end;
   nextBuild_ = end + kRestPerWork * (end - begin);

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "core/guard/guard_view.h"
 #include "core/ledger/ledger.h"
+#include "extender/cluster_facts.h"
 #include "extender/extender_metrics.h"
 #include "extender/watched_objects.h"
 
@@ -26,8 +27,7 @@ namespace trainyard::extender {
 class ClusterWatch {
  public:
   // Receives every new view and the pods that were bound, finished or deleted since the last one.
-  using Publish =
-      std::function<void(std::shared_ptr<const core::GuardView>, std::vector<model::Uid> settled)>;
+  using Publish = std::function<void(ClusterFacts, std::vector<model::Uid> settled)>;
 
   ClusterWatch(kube::ApiClient& api, base::Executor& executor, base::Rng rng, const base::Logger& log,
                ExtenderMetrics& metrics, Publish publish);

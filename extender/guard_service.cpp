@@ -1,20 +1,26 @@
 #include "extender/guard_service.h"
-#include "model/member_of.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "model/device_names.h"
+#include "model/member_of.h"
+
 namespace trainyard::extender {
 namespace {
 
 constexpr std::string_view kPathPrefix = "/v1/extender/";
+// kube-scheduler asks here about every pod. It asks above as well about those that request GPUs.
+constexpr std::string_view kDevicesPath = "/v1/devices/filter";
 constexpr std::string_view kNotSynced = "trainyard-extender: caches are not synced yet";
 // Fits a request with ten thousand long node names. A larger request gets new buffers each time.
 constexpr std::size_t kLargestKeptParser = 1u << 20;
 
 std::optional<Verb> verbOf(std::string_view path) {
+  if (path == kDevicesPath) return Verb::kFilter;
   if (!path.starts_with(kPathPrefix)) return std::nullopt;
   const std::string_view name = path.substr(kPathPrefix.size());
   for (const Verb verb : {Verb::kFilter, Verb::kPrioritize, Verb::kPreempt}) {
@@ -36,6 +42,30 @@ net::HttpResponse plain(int status, std::string body) {
 net::HttpResponse failure(Verb verb, int status, std::string_view message) {
   if (verb == Verb::kFilter) return json(codec::encodeFilterError(message));
   return plain(status, std::string(message));
+}
+
+bool asksForDevices(const model::Pod& pod) {
+  const auto& extended = pod.shape.requests.extendedAll();
+  return !pod.shape.deviceClaims.empty() ||
+         std::any_of(extended.begin(), extended.end(),
+                     [](const auto& each) { return each.first.starts_with(model::kImplicitPrefix); });
+}
+
+// The pod is as kube-scheduler has it; in the view, pods have their devices.
+void addDevices(const devices::DeviceFacts& facts, model::Pod& pod) {
+  model::Resources more = devices::askedBy(pod.shape.deviceClaims, pod.key.ns, facts).amount;
+  more.add(devices::takenBeside(pod.shape.requests, *facts.catalog));
+  for (const auto& [name, amount] : pod.shape.requests.extendedAll()) {
+    if (name.starts_with(model::kImplicitPrefix))
+      more.add(facts.catalog->asked({name.substr(model::kImplicitPrefix.size())}).times(amount));
+  }
+  pod.shape.requests.add(more);
+}
+
+std::string refusalOfAll(const std::vector<std::string_view>& names, std::string_view why) {
+  std::vector<codec::FailedNode> failed;
+  for (const std::string_view each : names) failed.push_back({each, why});
+  return codec::encodeFilterResult({}, failed);
 }
 
 std::string jobOf(const model::Pod& pod) {
@@ -80,7 +110,8 @@ net::HttpResponse GuardService::answer(net::ServerRequest& request) {
   if (request.method != net::Method::kPost) return plain(405, "only POST");
   ++inFlight_;
   const base::Instant begin = executor_.now();
-  Answer answered = answer(*verb, request.body);
+  Answer answered =
+      request.path() == kDevicesPath ? answerForDevices(request.body) : answer(*verb, request.body);
   metrics_.noteRequest(*verb, answered.outcome,
                        std::chrono::duration<double>(executor_.now() - begin).count());
   --inFlight_;
@@ -88,20 +119,41 @@ net::HttpResponse GuardService::answer(net::ServerRequest& request) {
 }
 
 GuardService::Answer GuardService::answer(Verb verb, std::string& body) {
-  const auto current = view();
-  if (!current) return {failure(verb, 503, kNotSynced), Outcome::kNotReady};
+  const ClusterFacts current = facts();
+  if (!current.view) return {failure(verb, 503, kNotSynced), Outcome::kNotReady};
   BorrowedParser parser(*this);
-  const auto bad = [&](const base::Error& error) -> Answer {
-    log_.warning("request cannot be read", {{"verb", toString(verb)}, {"error", error.message}});
-    return {failure(verb, 400, error.message), Outcome::kBadRequest};
-  };
   if (verb == Verb::kPreempt) {
     const auto args = parser->parsePreemption(body);
-    return args ? preempt(*current, *args) : bad(args.error());
+    return args ? preempt(*current.view, *args) : badRequest(verb, args.error());
   }
-  const auto args = parser->parse(body);
-  if (!args) return bad(args.error());
-  return verb == Verb::kFilter ? filter(*current, *args) : prioritize(*current, *args);
+  auto args = parser->parse(body);
+  if (!args) return badRequest(verb, args.error());
+  if (current.devices) addDevices(*current.devices, args->pod);
+  return verb == Verb::kFilter ? filter(*current.view, *args) : prioritize(*current.view, *args);
+}
+
+// kube-scheduler asks about every pod, and schedules without an answer: an error would be one that lets the
+// pod pass. So pods that ask for devices are refused where they cannot be answered, and the others pass in
+// any case.
+GuardService::Answer GuardService::answerForDevices(std::string& body) {
+  const ClusterFacts current = facts();
+  BorrowedParser parser(*this);
+  auto args = parser->parse(body);
+  if (!args) return badRequest(Verb::kFilter, args.error());
+  // The other entry asks about pods with GPUs.
+  if (!asksForDevices(args->pod) || args->pod.shape.requests.gpus() > 0)
+    return {json(codec::encodeFilterResult(args->nodeNames, {})), Outcome::kOk};
+  if (!current.view) return {json(refusalOfAll(args->nodeNames, kNotSynced)), Outcome::kNotReady};
+  if (current.devices) addDevices(*current.devices, args->pod);
+  Answer answer = filter(*current.view, *args);
+  if (answer.outcome != Outcome::kTryAgain) return answer;
+  return {json(refusalOfAll(args->nodeNames, "trainyard: the gang of this pod is not known yet")),
+          Outcome::kTryAgain};
+}
+
+GuardService::Answer GuardService::badRequest(Verb verb, const base::Error& error) {
+  log_.warning("request cannot be read", {{"verb", toString(verb)}, {"error", error.message}});
+  return {failure(verb, 400, error.message), Outcome::kBadRequest};
 }
 
 GuardService::Answer GuardService::filter(const core::GuardView& view, const codec::ExtenderArgs& args) {
@@ -169,25 +221,24 @@ void GuardService::logVerdict(std::string_view message, Verb verb, const model::
                        {"why", why}});
 }
 
-void GuardService::publish(std::shared_ptr<const core::GuardView> view,
-                           const std::vector<model::Uid>& settled) {
+void GuardService::publish(ClusterFacts facts, const std::vector<model::Uid>& settled) {
   {
     const std::lock_guard lock(viewMutex_);
-    view_.swap(view);  // the old one is freed outside the lock
+    std::swap(facts_, facts);  // the old one is freed outside the lock
   }
   const std::lock_guard lock(holdsMutex_);
   for (const model::Uid& pod : settled) holds_.drop(pod);
 }
 
 void GuardService::withdraw() {
-  std::shared_ptr<const core::GuardView> old;
+  ClusterFacts old;
   const std::lock_guard lock(viewMutex_);
-  view_.swap(old);
+  std::swap(facts_, old);
 }
 
-std::shared_ptr<const core::GuardView> GuardService::view() const {
+ClusterFacts GuardService::facts() const {
   const std::lock_guard lock(viewMutex_);
-  return view_;
+  return facts_;
 }
 
 void GuardService::expireHolds() {

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "codec/extender_args.h"
 #include "core/guard/guard.h"
+#include "extender/cluster_facts.h"
 #include "extender/extender_metrics.h"
 #include "net/server.h"
 
@@ -32,13 +33,13 @@ class GuardService {
 
   // Replaces the view, then ends the holds of `settled`: pods that this view shows bound, finished or gone.
   // In this order their capacity counts twice for a moment, but never zero times.
-  void publish(std::shared_ptr<const core::GuardView> view, const std::vector<model::Uid>& settled);
+  void publish(ClusterFacts facts, const std::vector<model::Uid>& settled);
   // Withdraws the view because it is too old. No view is available until the next publish().
   void withdraw();
   void expireHolds();
 
   // Null before the first publish() and after withdraw().
-  [[nodiscard]] std::shared_ptr<const core::GuardView> view() const;
+  [[nodiscard]] std::shared_ptr<const core::GuardView> view() const { return facts().view; }
   [[nodiscard]] std::size_t holds() const;
   // Requests being answered now.
   [[nodiscard]] int inFlight() const { return inFlight_.load(); }
@@ -50,7 +51,10 @@ class GuardService {
   };
   class BorrowedParser;
 
+  [[nodiscard]] ClusterFacts facts() const;
   Answer answer(Verb verb, std::string& body);
+  Answer answerForDevices(std::string& body);
+  Answer badRequest(Verb verb, const base::Error& error);
   Answer filter(const core::GuardView& view, const codec::ExtenderArgs& args);
   Answer prioritize(const core::GuardView& view, const codec::ExtenderArgs& args);
   Answer preempt(const core::GuardView& view, const codec::PreemptionArgs& args);
@@ -63,7 +67,7 @@ class GuardService {
   // A mutex instead of std::atomic<std::shared_ptr>, which is a lock as well in this library and which
   // ThreadSanitizer does not understand.
   mutable std::mutex viewMutex_;
-  std::shared_ptr<const core::GuardView> view_;
+  ClusterFacts facts_;
   std::atomic<int> inFlight_ = 0;
 
   // Deciding and holding are one step: two concurrent requests must see each other's holds.

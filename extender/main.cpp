@@ -30,9 +30,9 @@ int main(int argc, char** argv) {
   app.add_flag("--metrics-secure", options.metricsSecure,
                "serve these by HTTPS, with the same certificate, and /metrics only with a token that the API "
                "server allows to get it");
-  app.add_option(
-      "--policy", options.policyFile,
-      "the cluster's policy, a YAML file; only its gpuResources counts here, and only at the start");
+  app.add_option("--policy", options.policyFile,
+                 "the cluster's policy, a YAML file; only gpuResources and deviceClasses count here, and "
+                 "only at the start");
   app.add_option("--log-level", logLevel, "debug, info, warning or error")->capture_default_str();
   app.add_option("--log-format", logFormat, "json, or text for people")->capture_default_str();
   try {

@@ -9,8 +9,8 @@ ViewFeed::ViewFeed(kube::ApiClient& api, base::Executor& executor, base::Rng rng
     : log_(log),
       service_(service),
       watch_(api, executor, rng, log, metrics,
-             [this](auto view, auto settled) {
-               if (!stale_) service_.publish(std::move(view), settled);
+             [this](auto facts, auto settled) {
+               if (!stale_) service_.publish(std::move(facts), settled);
              }),
       contact_(api, executor,
                ApiContact::Listener{.lost = [this](std::string_view why) { contactLost(why); },

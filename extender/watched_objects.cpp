@@ -7,18 +7,23 @@
 namespace trainyard::extender {
 
 WatchedObjects::WatchedObjects(kube::ApiClient& api, base::Executor& executor, base::Rng rng,
-                               const base::Logger& log)
-    : cache_(log),
-      nodes_({.type = kube::kNodes}, api, executor, rng.split(), log, cache_.nodes),
-      pods_({.type = kube::kPods}, api, executor, rng.split(), log, cache_.pods),
-      jobs_({.type = kube::kTrainingJobs}, api, executor, rng.split(), log, cache_.jobs.trainingJobs),
-      gangs_({.type = kube::kGangs}, api, executor, rng.split(), log, cache_.jobs.gangs) {}
+                               const base::Logger& log, std::function<void()> devicesChanged)
+    : api_(api),
+      executor_(executor),
+      rng_(rng),
+      cache_(log),
+      devices_(cache_, log, std::move(devicesChanged)),
+      nodes_({.type = kube::kNodes}, api, executor, rng_.split(), log, cache_.nodes),
+      pods_({.type = kube::kPods}, api, executor, rng_.split(), log, cache_.pods),
+      jobs_({.type = kube::kTrainingJobs}, api, executor, rng_.split(), log, cache_.jobs.trainingJobs),
+      gangs_({.type = kube::kGangs}, api, executor, rng_.split(), log, cache_.jobs.gangs) {}
 
 void WatchedObjects::start() {
   nodes_.start();
   pods_.start();
   jobs_.start();
   gangs_.start();
+  devices_.start(api_, executor_, rng_);
 }
 
 void WatchedObjects::stop() {
@@ -26,15 +31,17 @@ void WatchedObjects::stop() {
   pods_.stop();
   jobs_.stop();
   gangs_.stop();
+  devices_.stop();
 }
 
 bool WatchedObjects::synced() const {
-  return nodes_.synced() && pods_.synced() && jobs_.synced() && gangs_.synced();
+  return nodes_.synced() && pods_.synced() && jobs_.synced() && gangs_.synced() && devices_.settled();
 }
 
 std::optional<base::Instant> WatchedObjects::lastContact() const {
   if (!synced()) return std::nullopt;
-  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard(), gangs_.lastHeard()});
+  return std::min({nodes_.lastHeard(), pods_.lastHeard(), jobs_.lastHeard(), gangs_.lastHeard(),
+                   devices_.lastHeard(executor_.now())});
 }
 
 void WatchedObjects::report(ExtenderMetrics& metrics, base::Instant now) {

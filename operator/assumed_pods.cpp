@@ -26,7 +26,7 @@ bool AssumedPods::mayBeAssumed(const model::Pod& pod) const {
   const bool ours = pod.schedulerName.empty() || pod.schedulerName == schedulerName_;
   const bool open = !pod.bound() && !pod.finished() && !pod.terminating && !pod.gated;
   const bool awaitsVolume =
-      !pod.shape.volumeClaims.empty() && !pod.claimsDevices && pod.unschedulableMessage.empty();
+      !pod.shape.volumeClaims.empty() && pod.shape.deviceClaims.empty() && pod.unschedulableMessage.empty();
   const bool waits = !pod.nominated.empty() || awaitsVolume;
   return ours && open && waits && !model::claimsGang(pod);
 }

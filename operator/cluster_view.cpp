@@ -20,6 +20,7 @@ ClusterView::ClusterView(const OperatorOptions& options, Dependencies dependenci
     : options_(options),
       deps_(std::move(dependencies)),
       cache_(deps_.log.named("cache")),
+      devices_(std::make_unique<kube::DeviceView>(cache_, deps_.log.named("devices"), deps_.changed)),
       volumes_(cache_, deps_.log.named("cache"), deps_.changed),
       assumed_(cache_, volumes_.caches().claims, options_.schedulerName, deps_.changed),
       types_(
@@ -57,24 +58,33 @@ void ClusterView::startWatches() {
         deps_.rng.split(), deps_.log.named("reflector"), sink));
     reflectors_.back()->start();
   });
+  devices_->start(deps_.api, deps_.executor, deps_.rng);
   workloads_.start(deps_.api, deps_.executor, deps_.rng);
   if (kueue_) kueue_->start(deps_.api, deps_.executor, deps_.rng);
 }
 
 bool ClusterView::synced() const {
-  return !reflectors_.empty() && std::all_of(reflectors_.begin(), reflectors_.end(),
-                                             [](const auto& reflector) { return reflector->synced(); });
+  return devices_->settled() && !reflectors_.empty() &&
+         std::all_of(reflectors_.begin(), reflectors_.end(),
+                     [](const auto& reflector) { return reflector->synced(); });
 }
 
-model::Snapshot ClusterView::snapshot() const {
+model::Snapshot ClusterView::withoutJobsDevices() const {
   model::Snapshot cluster = cache_.snapshot(deps_.executor.wallNow());
   cluster.policy = options_.policy;
+  devices_->overlay(cluster);
   if (kueue_) kueue_->overlay(cluster);
   return cluster;
 }
 
+model::Snapshot ClusterView::snapshot() const {
+  model::Snapshot cluster = withoutJobsDevices();
+  devices_->overlayJobs(cluster);
+  return cluster;
+}
+
 model::Snapshot ClusterView::planningSnapshot() {
-  model::Snapshot cluster = snapshot();
+  model::Snapshot cluster = withoutJobsDevices();
   cluster.freed = freed_.until(cluster.now);
   types_.overlay(cluster);
   volumes_.overlay(cluster);

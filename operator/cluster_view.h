@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "kube/api_client.h"
 #include "kube/cluster_cache.h"
+#include "kube/device_view.h"
 #include "kube/freed_nodes.h"
 #include "kube/reflector.h"
 #include "operator/assumed_pods.h"
@@ -44,6 +45,7 @@ class ClusterView {
   void stopWatches() {
     reflectors_.clear();
     workloads_.stop();
+    devices_->stop();
     if (kueue_) kueue_->stop();
   }
   // All lists have been read once.
@@ -55,10 +57,13 @@ class ClusterView {
   [[nodiscard]] KueueWorkloads* kueue() { return kueue_.get(); }
   // The cluster under the policy, without what only plans take into account.
   [[nodiscard]] model::Snapshot snapshot() const;
+  // Shows which devices jobs ask for, once everything else about their pods is shown.
+  void showDevicesOfJobs(model::Snapshot& snapshot) { devices_->overlayJobs(snapshot); }
   // Adds when nodes were freed, volumes, lost type labels, and nodes that pods are about to be bound to.
   [[nodiscard]] model::Snapshot planningSnapshot();
 
  private:
+  [[nodiscard]] model::Snapshot withoutJobsDevices() const;
   // Each type of object that is watched, and its cache.
   template <typename Visit>
   void forEachWatched(const Visit& visit);
@@ -67,6 +72,7 @@ class ClusterView {
   Dependencies deps_;
   kube::ClusterCache cache_;
   kube::FreedNodes freed_{cache_};
+  std::unique_ptr<kube::DeviceView> devices_;
   VolumeKeeper volumes_;
   AssumedPods assumed_;
   TypeLabels types_;

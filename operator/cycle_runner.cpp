@@ -77,6 +77,7 @@ core::CycleInput CycleRunner::takeInput() {
   input.snapshot = deps_.cluster.planningSnapshot();
   input.snapshot.runTimes = deps_.tasks.runTimes();
   executor_.overlay(input.snapshot);
+  deps_.cluster.showDevicesOfJobs(input.snapshot);
   input.settings = options_.settings;
   input.term = term_;
   input.feedback = executor_.feedback(input.snapshot);

@@ -64,9 +64,10 @@ void PolicyKeeper::look() {
   const std::string before = text_;
   auto file = read();
   if (!file) return noteRefused(file.error().message);
-  if (file->policy.gpuResources != file_.policy.gpuResources)
-    return noteRefused(
-        path_ + ": gpuResources: is read only when a program starts; restart the operator and the extender");
+  if (codec::gpuNamesOf(file->policy) != codec::gpuNamesOf(file_.policy))
+    return noteRefused(path_ +
+                       ": gpuResources and deviceClasses: are read only when a program starts; restart the "
+                       "operator and the extender");
   const bool mended = !complaint_.empty();
   complaint_.clear();
   lastGood_.set(1);

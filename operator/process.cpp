@@ -114,7 +114,7 @@ class Process {
     if (!opened) return base::fail(opened.error());
     policy_ = std::move(*opened);
     // Must be set before anything is decoded.
-    model::setGpuResources(policy_->policy().gpuResources);
+    model::setGpuResources(codec::gpuNamesOf(policy_->policy()));
     return {};
   }
 

@@ -8,6 +8,7 @@
 #include "core/queues/namespaces.h"
 #include "core/queues/priority.h"
 #include "model/charge.h"
+#include "model/device_names.h"
 #include "model/gang_size.h"
 #include "model/managed_by.h"
 #include "model/names.h"
@@ -46,7 +47,7 @@ model::Charge chargeOf(const model::Job& job, const model::Pod& pod, const model
   model::Resources held = pod.shape.requests;
   const auto extended = held.extendedAll();
   for (const auto& [name, amount] : extended) {
-    if (model::isOnePerNode(name)) held.setExtended(name, 0);
+    if (model::isOnePerNode(name) || model::isContest(name)) held.setExtended(name, 0);
   }
   for (model::Charge::Member& member : charge.members) {
     if (member.role == pod.member->role) member.requests.raiseTo(held);
@@ -207,9 +208,14 @@ bool SingleRecords::apply(Entry& entry, std::shared_ptr<const model::Job>& job,
 model::GangRecord SingleRecords::recordOf(const Entry& entry, const model::Job& job, const PodPtr& bound,
                                           const model::Snapshot& snapshot) const {
   if (!bound && !entry.lost) return *entry.made;
-  model::GangRecord record = core::recordOfPod(job, bound ? *bound : *entry.lost, settings_);
+  const model::Pod& pod = bound ? *bound : *entry.lost;
+  model::GangRecord record = core::recordOfPod(job, pod, settings_);
   // The spec may have changed since admission, so `made` is preferred. A new leader has only the spec.
-  record.charge = entry.made ? entry.made->charge : chargeOf(job, bound ? *bound : *entry.lost, snapshot);
+  if (entry.made) {
+    record.charge = entry.made->charge;
+  } else if (pod.shape.deviceClaims.empty()) {
+    record.charge = chargeOf(job, pod, snapshot);
+  }  // else the cycle charges it, which knows its devices
   return record;
 }
 

@@ -14,10 +14,11 @@ _READY_SECONDS = 60
 
 def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyard=True, bin_dir=None,
        fast_eviction=False, audit=False, api_only=False, real=0, install=True, workloads=False, kinds=("Job",), kueue=False,
-       emulates=None, gates=(), progress=None):
+       emulates=None, gates=(), devices=False, progress=None):
     """Starts a cluster and returns it ready; on failure ends what it started and keeps the logs.
 
-    directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape).
+    directory: must be new or empty; default: a fresh one. nodes, shape: simulated nodes (kwok.Shape, or its
+    fields).
     ports_from: first port of its block; default: a free block. with_trainyard: operator and extender from
     bin_dir (CRDs and rights are installed in any case). fast_eviction: pods leave a crashed node within
     seconds. audit: all requests with their clients, in D/audit.log. api_only: the API server with its garbage collector, namespaces
@@ -28,6 +29,7 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     kueue: jobs with a queue of Kueue wait for it; the caller starts Kueue (lib/controllers.py).
     emulates: the version whose APIs and features Kubernetes' own programs have, such as "1.33".
     gates: features of the API server and of kube-scheduler that are turned on, with the API that they need.
+    devices: the controller of ResourceClaims, and kube-scheduler asks about pods that claim devices.
     real: real nodes besides the simulated ones (lib/realnode.py), with shape's GPUs and labels; needs root.
     """
     progress = progress or Progress(quiet=True)
@@ -41,11 +43,11 @@ def up(cls, directory=None, nodes=16, shape=None, ports_from=None, with_trainyar
     paths = tools.ensure(progress, real=bool(real))
     block = ports.claim(ports_from)
     folder = _new_directory(directory)
-    shape = shape or kwok.Shape()
+    shape = shape if isinstance(shape, kwok.Shape) else kwok.Shape(**(shape or {}))
     options = {"nodes": nodes, "gpus": shape.gpus, "trainyard": with_trainyard, "fast_eviction": fast_eviction,
                "audit": audit, "api_only": api_only, "real": real, "install": install,
                "workloads": workloads or bool(real), "kinds": list(kinds), "kueue": kueue, "emulates": emulates,
-               "gates": list(gates)}
+               "gates": list(gates), "devices": devices}
     cluster = cls(State.create(folder, block.ports, block.spare, paths, options), block.lock_fd)
     try:
         progress.say(f"cluster in {folder}, ports from {block.base}")

@@ -126,6 +126,8 @@ def controller_manager(layout, fast_eviction, api_only=False, workloads=False):
     controllers = _API_CONTROLLERS if api_only else _CONTROLLERS
     if workloads:
         controllers += _WORKLOAD_CONTROLLERS
+    if layout.options["devices"]:
+        controllers += ("resourceclaim-controller",)
     return Program("kube-controller-manager", [
         layout.tools["kube-controller-manager"],
         f"--kubeconfig={layout.dir}/kube-controller-manager.kubeconfig",
@@ -180,6 +182,11 @@ def _scheduler_config(layout, with_extender):
             },
             "managedResources": [{"name": "nvidia.com/gpu", "ignoredByScheduler": False}],
         }]
+        if layout.options["devices"]:
+            first = config["extenders"][0]
+            config["extenders"].append({
+                **{key: first[key] for key in ("filterVerb", "nodeCacheCapable", "httpTimeout", "enableHTTPS", "tlsConfig")},
+                "urlPrefix": first["urlPrefix"].replace("/v1/extender", "/v1/devices"), "ignorable": True})
     return config
 
 

@@ -129,7 +129,6 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   });
   if (const std::string_view scheduler = spec["schedulerName"].text(); scheduler != kDefaultScheduler)
     pod.schedulerName = scheduler;
-  spec["resourceClaims"].forEachElement([&](const Field&) { pod.claimsDevices = true; });
   pod.grace = readGracePeriod(spec);
   pod.priority = static_cast<int>(spec["priority"].integer(0, INT32_MIN, INT32_MAX));
   CountedNames names;
@@ -138,6 +137,7 @@ void readSpec(const Field& spec, const ContainerReports& reports, Pod& pod) {
   pod.uncountedResources = names.leftOut();
   pod.pinned = pinnedNode(spec);
   pod.shape.volumeClaims = readClaimsOfPod(spec, pod.key.name);
+  pod.shape.deviceClaims = readDeviceClaims(spec["resourceClaims"]);
   // The release patch writes this list again, with the node.
   if (pod.arrival || (pod.gangGated && model::claimsGang(pod)))
     pod.shape.affinity = readRequiredAffinity(spec);
@@ -254,6 +254,21 @@ std::shared_ptr<const model::PartlyEnded> readPartlyEnded(const ContainerReports
   return partly->ended.empty() ? nullptr : std::shared_ptr<const model::PartlyEnded>(std::move(partly));
 }
 
+// Adds the names of the claims that were made from templates; `statuses`: status.resourceClaimStatuses.
+void nameMadeClaims(const Field& statuses, Pod& pod) {
+  std::size_t open = 0;
+  for (model::DeviceClaimRef& claim : pod.shape.deviceClaims) {
+    bool made = claim.templateName.empty();
+    statuses.forEachElement([&](const Field& each) {
+      if (each["name"].text() != claim.name) return;
+      made = true;
+      if (claim.claimName.empty()) claim.claimName = each["resourceClaimName"].string();
+    });
+    if (!made) ++open;
+  }
+  pod.awaitsClaims = open > 0;
+}
+
 ContainerReports readReports(const Field& status) {
   return {byName(status["initContainerStatuses"]), byName(status["containerStatuses"])};
 }
@@ -271,6 +286,7 @@ Pod readPod(const Field& root) {
   if (auto arrival = readArrival(root["metadata"], spec))
     pod.arrival = std::make_shared<const model::Arrival>(std::move(*arrival));
   readSpec(spec, reports, pod);
+  if (!pod.shape.deviceClaims.empty()) nameMadeClaims(status["resourceClaimStatuses"], pod);
   readContainers(spec, reports, pod);
   if (pod.phase == PodPhase::kRunning) pod.partlyEnded = readPartlyEnded(reports);
   const bool partlyFailed = pod.partlyEnded && pod.exit && pod.exit->code != 0;

@@ -13,6 +13,9 @@ using model::NodeSelectorTerm;
 using model::SelectorOperator;
 using model::SelectorRequirement;
 
+// Far more than a pod has; each costs work whenever devices change.
+constexpr std::size_t kMaxDeviceClaims = 64;
+
 std::optional<model::TaintEffect> parseEffect(const Field& field) {
   const std::string_view text = field.text();
   if (text == "NoSchedule") return model::TaintEffect::kNoSchedule;
@@ -92,6 +95,19 @@ std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view 
   return claims;
 }
 
+std::vector<model::DeviceClaimRef> readDeviceClaims(const Field& list) {
+  std::vector<model::DeviceClaimRef> claims;
+  list.forEachElement([&](const Field& each) {
+    if (claims.size() < kMaxDeviceClaims) {
+      claims.push_back({each["name"].string(), each["resourceClaimTemplateName"].string(),
+                        each["resourceClaimName"].string()});
+    } else if (claims.size() == kMaxDeviceClaims) {
+      claims.push_back({"more", "", ""});  // names nothing, so that it counts as a claim on anything
+    }
+  });
+  return claims;
+}
+
 std::vector<NodeSelectorTerm> readNodeSelectorTerms(const Field& list) {
   std::vector<NodeSelectorTerm> terms;
   list.forEachElement([&](const Field& term) {
@@ -151,6 +167,7 @@ model::PodShape readPodShape(const Field& podSpec, const ContainerReports& repor
   shape.tolerations = readTolerations(podSpec["tolerations"]);
   shape.volumeClaims = readVolumeClaims(podSpec["volumes"]);
   shape.ephemeralVolumes = readEphemeralVolumes(podSpec["volumes"]);
+  shape.deviceClaims = readDeviceClaims(podSpec["resourceClaims"]);
   return shape;
 }
 

@@ -21,6 +21,9 @@ namespace trainyard::codec {
 // The claims that a pod of this name uses: those in its spec, and the ephemeral ones that are created for it.
 [[nodiscard]] std::vector<std::string> readClaimsOfPod(const Field& podSpec, std::string_view podName);
 
+// Reads spec.resourceClaims. Which claims were made from templates is in the pod's status.
+[[nodiscard]] std::vector<model::DeviceClaimRef> readDeviceClaims(const Field& list);
+
 // The termination grace period in seconds, as Kubernetes interprets the field; at most ten years, so that
 // adding it to a time does not overflow.
 [[nodiscard]] std::chrono::seconds readGracePeriod(const Field& podSpec);

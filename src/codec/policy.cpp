@@ -113,6 +113,20 @@ void readGpuResources(const YamlField& field, std::vector<std::string>& into) {
   into = std::move(names);
 }
 
+// Without a slash, so that no class has the name of a resource.
+void readDeviceClasses(const YamlField& field, std::vector<std::string>& into) {
+  if (!field.present()) return;
+  field.forEachElement([&](const YamlField& each) {
+    const std::string_view name = each.text();
+    if (into.size() == kMaxGpuResources)
+      return each.complain(fmt::format("is one too many: {} at most", kMaxGpuResources));
+    if (name.find('/') != std::string_view::npos || !isLabelKey(name))
+      return each.refuse("must be a DeviceClass such as gpu.nvidia.com");
+    if (std::find(into.begin(), into.end(), name) != into.end()) return each.refuse("must occur only once");
+    into.emplace_back(name);
+  });
+}
+
 void readLabelKey(const YamlField& field, std::string& into) {
   if (!field.present()) return;
   const std::string_view text = field.text();
@@ -307,13 +321,14 @@ void readProvisioning(const YamlField& field, model::ProvisioningPolicy& into) {
 }
 
 model::Policy readPolicy(const YamlField& root) {
-  root.expectKeys({"topology", "gpuResources", "gpuTypeLabel", "mixGpuTypes", "ordering", "relaxation",
-                   "shapeCosts", "backfill", "preemption", "timeSlicing", "defragmentation", "resize",
-                   "usageHalfLife", "unreachableGrace", "chargeOtherPods", "requireQueue", "failures",
-                   "preflight", "provisioning"});
+  root.expectKeys({"topology",        "gpuResources",    "deviceClasses", "gpuTypeLabel",  "mixGpuTypes",
+                   "ordering",        "relaxation",      "shapeCosts",    "backfill",      "preemption",
+                   "timeSlicing",     "defragmentation", "resize",        "usageHalfLife", "unreachableGrace",
+                   "chargeOtherPods", "requireQueue",    "failures",      "preflight",     "provisioning"});
   model::Policy policy;
   readTopology(root["topology"], policy.topology);
   readGpuResources(root["gpuResources"], policy.gpuResources);
+  readDeviceClasses(root["deviceClasses"], policy.deviceClasses);
   readLabelKey(root["gpuTypeLabel"], policy.gpuTypeLabel);
   readBoolean(root["mixGpuTypes"], policy.mixGpuTypes);
   readOrdering(root["ordering"], policy.ordering);
@@ -358,8 +373,15 @@ base::Result<std::vector<std::string>> decodeGpuResources(const std::string& yam
   const YamlField root(*value, complaint);
   model::Policy policy;
   readGpuResources(root["gpuResources"], policy.gpuResources);
+  readDeviceClasses(root["deviceClasses"], policy.deviceClasses);
   if (!complaint.text().empty()) return base::fail(base::ErrorCode::kInvalid, complaint.text());
-  return std::move(policy.gpuResources);
+  return gpuNamesOf(policy);
+}
+
+std::vector<std::string> gpuNamesOf(const model::Policy& policy) {
+  std::vector<std::string> names = policy.gpuResources;
+  names.insert(names.end(), policy.deviceClasses.begin(), policy.deviceClasses.end());
+  return names;
 }
 
 base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "model/policy.h"
@@ -13,7 +14,10 @@ namespace trainyard::codec {
 // valid form: "policy.yaml:12: relaxation.perGpu: must be a duration such as 5s, not -3s".
 [[nodiscard]] base::Result<model::Policy> decodePolicy(const std::string& yaml, const std::string& file);
 
-// Reads its gpuResources alone and ignores errors elsewhere in the file. For programs that must continue with
+// What counts as GPUs, for model::setGpuResources(): its gpuResources and deviceClasses.
+[[nodiscard]] std::vector<std::string> gpuNamesOf(const model::Policy& policy);
+
+// Reads these names alone and ignores errors elsewhere in the file. For programs that must continue with
 // a file that the operator refuses.
 [[nodiscard]] base::Result<std::vector<std::string>> decodeGpuResources(const std::string& yaml,
                                                                         const std::string& file);

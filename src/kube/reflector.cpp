@@ -35,19 +35,20 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
         pages_(options_.pageSize, options_.pageBytes) {}
 
   void start() {
-    if (running_) return;
-    running_ = true;
+    if (state_.running) return;
+    state_.running = true;
     list();
   }
 
   void stop() {
-    running_ = false;
+    state_.running = false;
     beginRound();
     executor_.cancel(timer_);
     timer_ = {};
   }
 
   [[nodiscard]] bool synced() const { return feed_.synced(); }
+  [[nodiscard]] bool absent() const { return state_.absent; }
   [[nodiscard]] base::Instant lastHeard() const { return feed_.lastHeard(); }
 
  private:
@@ -95,6 +96,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
     if (round_.number() != round) return;
     if (!page->continueToken.empty()) return fetchPage(page->continueToken);
     retry_.succeeded();
+    state_.absent = false;
     feed_.listed(page->resourceVersion);
     if (round_.number() == round) watch();
   }
@@ -191,8 +193,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   }
 
   void failed(std::string_view what, const base::Error& error) {
-    if (options_.mayBeAbsent && error.code == ErrorCode::kNotFound)
+    if (options_.mayBeAbsent && error.code == ErrorCode::kNotFound) {
+      state_.absent = true;
       return log_.debug("the kind is not served", {{"resource", options_.type.plural}});
+    }
     log_.warning(what, {{"resource", options_.type.plural},
                         {"code", base::toString(error.code)},
                         {"error", error.message},
@@ -208,7 +212,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Impl> {
   ReflectorRetry retry_;
   ListPages pages_;
 
-  bool running_ = false;
+  struct {
+    bool running = false;
+    bool absent = false;  // the kind is not served
+  } state_;
   Round round_;  // of the current list or watch
   base::TimerId timer_;
   ReflectorWatch watch_;
@@ -223,6 +230,7 @@ Reflector::~Reflector() { impl_->stop(); }
 void Reflector::start() { impl_->start(); }
 void Reflector::stop() { impl_->stop(); }
 bool Reflector::synced() const { return impl_->synced(); }
+bool Reflector::absent() const { return impl_->absent(); }
 base::Instant Reflector::lastHeard() const { return impl_->lastHeard(); }
 
 }  // namespace trainyard::kube

@@ -62,6 +62,8 @@ class Reflector {
   void stop();
   // True once the first list has been delivered.
   [[nodiscard]] bool synced() const;
+  // The last answer was that the kind is not served, and it may be.
+  [[nodiscard]] bool absent() const;
   // When the server last answered: an event, a bookmark, a list, or the planned end of a watch.
   [[nodiscard]] base::Instant lastHeard() const;
 

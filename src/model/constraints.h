@@ -69,6 +69,15 @@ struct EphemeralVolume {
   friend bool operator==(const EphemeralVolume&, const EphemeralVolume&) = default;
 };
 
+// A claim on devices (spec.resourceClaims of a pod, DRA): one of its own made from a template, or one that
+// exists and others may share.
+struct DeviceClaimRef {
+  std::string name;          // in the pod
+  std::string templateName;  // empty for a claim that exists
+  std::string claimName = {};
+  friend bool operator==(const DeviceClaimRef&, const DeviceClaimRef&) = default;
+};
+
 // The constraints of a pod on its node: everything that the planner must honour to agree with kube-scheduler.
 struct PodShape {
   Resources requests;  // with pods = 1
@@ -83,6 +92,7 @@ struct PodShape {
   // Where the bound or possible volumes of those claims are reachable: one list per claim, which must match
   // the node as `affinity` does.
   std::vector<std::vector<NodeSelectorTerm>> volumeAffinity = {};
+  std::vector<DeviceClaimRef> deviceClaims = {};
   friend bool operator==(const PodShape&, const PodShape&) = default;
 };
 

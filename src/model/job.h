@@ -302,6 +302,8 @@ struct Job {
   std::string heldByKueue = {};
   // The volume that keeps the job pending, and why; empty if none does.
   std::string volumeProblem = {};
+  // Why the devices that its templates claim cannot be promised, with the field; empty if they can.
+  std::string deviceProblem = {};
   // For a single-pod job: its pod, bound or being created, replaces status.gang, which is not written yet.
   bool recordUnwritten = false;
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "model/device_names.h"
 #include "model/job.h"
 #include "model/one_per_node.h"
 
@@ -21,7 +22,7 @@ const Condition* trueCondition(const std::vector<Condition>& conditions, std::st
 Resources extendedOf(const Resources& requests) {
   Resources extended;
   for (const auto& [name, amount] : requests.extendedAll()) {
-    if (!isOnePerNode(name)) extended.setExtended(name, amount);
+    if (!isOnePerNode(name) && !isContest(name)) extended.setExtended(name, amount);
   }
   return extended;
 }

@@ -82,11 +82,12 @@ struct Pod {
 
   NodeName node;                   // spec.nodeName; empty until bound
   std::optional<NodeName> pinned;  // the one node that required affinity allows by metadata.name
-  NodeName nominated;          // status.nominatedNodeName: the node that kube-scheduler intends; empty: none
-  std::string schedulerName;   // empty: the cluster's default one
-  bool gated = false;          // it has any scheduling gate
-  bool claimsDevices = false;  // spec.resourceClaims; kube-scheduler ignores it until all of them exist
-  bool gangGated = false;      // it has Trainyard's gate
+  NodeName nominated;         // status.nominatedNodeName: the node that kube-scheduler intends; empty: none
+  std::string schedulerName;  // empty: the cluster's default one
+  bool gated = false;         // it has any scheduling gate
+  bool awaitsClaims =
+      false;               // a device claim of a template does not exist yet: kube-scheduler ignores the pod
+  bool gangGated = false;  // it has Trainyard's gate
   std::string otherGate = {};  // the first foreign gate; empty: none
   bool terminating = false;
   std::optional<base::WallTime> deletionTime = std::nullopt;  // metadata.deletionTimestamp

@@ -102,6 +102,9 @@ struct Policy {
   std::vector<TopologyLevel> topology = defaultTopologyLevels();
   // Which resources are GPUs. Read when a program starts: model/gpu_resources.h.
   std::vector<std::string> gpuResources = {std::string(names::kGpuResource)};
+  // Device classes of DRA whose devices are GPUs, although they name no extended resource. Read as
+  // gpuResources are.
+  std::vector<std::string> deviceClasses = {};
   std::string gpuTypeLabel = "nvidia.com/gpu.product";
   // Whether the members of one gang may have GPUs of several types.
   bool mixGpuTypes = false;

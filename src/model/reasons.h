@@ -10,18 +10,19 @@ namespace trainyard::model {
 // Why a job is pending. Closed: metrics have these as a label, and dashboards and alerts depend on them. A
 // new reason needs a row in kPendingReasons, and what docs/architecture.md lists.
 enum class PendingReason {
-  kNoMatchingNodes,     // no node passes the template's selectors, affinity and tolerations
-  kTooLarge,            // would not fit even on empty nodes
-  kWaitingForCapacity,  // too little free capacity
-  kWaitingForTopology,  // enough free capacity, but not close enough together
-  kWaitingForTurn,      // an earlier job of the queue comes first
-  kWaitingForQuota,     // the queue, or one above it, is at its limit
-  kWaitingForShare,     // the queue exceeds its fair share, and others are entitled to the free capacity
-  kReservedForOthers,   // would fit, but the nodes are reserved for a larger earlier job
-  kBackingOff,          // the last attempt was aborted
-  kWaitingForVolume,    // a PersistentVolumeClaim of the template is missing or not bound
-  kCleaningUp,          // pods of an earlier attempt, or of a deleted job of this name, are still terminating
-  kWaitingForKueue,     // it asks for quota of Kueue, which has not admitted it
+  kNoMatchingNodes,      // no node passes the template's selectors, affinity and tolerations
+  kTooLarge,             // would not fit even on empty nodes
+  kWaitingForCapacity,   // too little free capacity
+  kWaitingForTopology,   // enough free capacity, but not close enough together
+  kWaitingForTurn,       // an earlier job of the queue comes first
+  kWaitingForQuota,      // the queue, or one above it, is at its limit
+  kWaitingForShare,      // the queue exceeds its fair share, and others are entitled to the free capacity
+  kReservedForOthers,    // would fit, but the nodes are reserved for a larger earlier job
+  kBackingOff,           // the last attempt was aborted
+  kWaitingForVolume,     // a PersistentVolumeClaim of the template is missing or not bound
+  kUnusableDeviceClaim,  // a device claim of the template is missing, or asks for what cannot be promised
+  kCleaningUp,       // pods of an earlier attempt, or of a deleted job of this name, are still terminating
+  kWaitingForKueue,  // it asks for quota of Kueue, which has not admitted it
   // Not admitted: waits until a user fixes it. The reason of Admitted=False has the same name.
   kInvalidSpec,      // a field beyond the checks of the schema
   kInvalidTemplate,  // the inside of a pod template; found by a dry-run
@@ -88,6 +89,7 @@ inline constexpr auto kPendingReasons = [] {
       Row{kReservedForOthers, "ReservedForOthers", false, true, false, kFragmentation, kAdmitted},
       Row{kBackingOff, "BackingOff", false, false, false, kNone, kAdmitted},
       Row{kWaitingForVolume, "WaitingForVolume", false, false, false, kNone, kAdmitted},
+      Row{kUnusableDeviceClaim, "UnusableDeviceClaim", false, false, false, kNone, kAdmitted},
       Row{kCleaningUp, "CleaningUp", false, false, false, kNone, kAdmitted},
       Row{kWaitingForKueue, "WaitingForKueue", false, false, false, kNone, kAdmitted},
       Row{kInvalidSpec, "InvalidSpec", false, false, false, kNone, kInvalid},

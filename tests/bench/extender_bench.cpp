@@ -57,7 +57,7 @@ struct Service {
   extender::ExtenderMetrics metrics{registry};
   extender::GuardService guard{clock, metrics, base::Logger(quiet, base::LogLevel::kInfo, "bench")};
 
-  Service() { guard.publish(std::make_shared<const core::GuardView>(bigCluster()), {}); }
+  Service() { guard.publish({std::make_shared<const core::GuardView>(bigCluster()), nullptr}, {}); }
 };
 
 void ask(benchmark::State& state, std::string_view verb, const std::string& pod, int names) {

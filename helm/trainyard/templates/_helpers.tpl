@@ -111,8 +111,8 @@ prometheus.io/scheme: https
 {{/* Annotations of a program's pods: {values, port, root}. */}}
 {{- define "trainyard.podAnnotations" -}}
 {{- include "trainyard.scrapeAnnotations" . }}
-{{- with .root.Values.policy.gpuResources }}
-# The program reads gpuResources only when it starts.
+{{- with concat (.root.Values.policy.gpuResources | default list) (.root.Values.policy.deviceClasses | default list) }}
+# The program reads these only when it starts.
 trainyard.dev/gpu-resources: {{ toJson . | sha256sum | trunc 16 | quote }}
 {{- end }}
 {{- with .values.podAnnotations }}
@@ -195,6 +195,20 @@ ipFamilyPolicy: PreferDualStack
   {{- range include "trainyard.gpuResources" .root | fromJsonArray }}
   - {name: {{ . }}, ignoredByScheduler: false}
   {{- end }}
+{{- if .root.Values.scheduler.devices }}
+# Pods that claim devices request no resource by which kube-scheduler could choose them, so this entry is asked about all.
+- urlPrefix: https://{{ include "trainyard.urlHost" .host }}:{{ .root.Values.extender.service.port }}/v1/devices
+  filterVerb: filter
+  nodeCacheCapable: true
+  ignorable: true
+  httpTimeout: {{ .root.Values.scheduler.httpTimeout }}
+  enableHTTPS: true
+  tlsConfig:
+    serverName: {{ include "trainyard.name" .root }}-extender.{{ .root.Release.Namespace }}.svc
+    certFile: {{ .folder }}/tls.crt
+    keyFile: {{ .folder }}/tls.key
+    caFile: {{ .folder }}/ca.crt
+{{- end }}
 {{- end }}
 
 {{/* The resources that are GPUs by the policy, as JSON. The programs and kube-scheduler must use the same list. */}}

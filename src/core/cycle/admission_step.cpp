@@ -153,6 +153,8 @@ std::optional<model::Pending> AdmissionStep::waitsBeforeStart(const model::Job& 
   if (auto pause = backingOff(in_, job)) return pause;
   if (!job.volumeProblem.empty())
     return model::Pending{model::PendingReason::kWaitingForVolume, job.volumeProblem};
+  if (!job.deviceProblem.empty())
+    return model::Pending{model::PendingReason::kUnusableDeviceClaim, job.deviceProblem};
   return std::nullopt;
 }
 

@@ -52,6 +52,11 @@ GangStep releaseGated(const std::vector<Member>& members) {
 }
 
 GangStep passBarrier(const Job& job, const std::vector<Member>& members, const GangContext& context) {
+  // kube-scheduler passes over a pod until its device claims exist, and a part of the gang would run
+  // meanwhile.
+  if (std::any_of(members.begin(), members.end(),
+                  [](const Member& m) { return m.pod != nullptr && m.pod->awaitsClaims; }))
+    return {};
   const BarrierResult barrier = checkBarrier(job, members, *context.ledger, *context.jobs);
   switch (barrier.verdict) {
     case BarrierVerdict::kPass: return releaseGated(members);

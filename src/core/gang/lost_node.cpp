@@ -99,6 +99,12 @@ LostNode missedDeadline(const std::vector<Member>& members) {
               {}};
   }
   for (const Member& member : members) {
+    if (member.pod != nullptr && member.pod->awaitsClaims)
+      return {fmt::format("pod {} has no ResourceClaim yet: is kube-controller-manager running?",
+                          member.pod->key.name),
+              {}};
+  }
+  for (const Member& member : members) {
     const bool waits = member.pod != nullptr && !member.pod->gangGated && !member.pod->bound();
     if (waits) lost.nodes.push_back(member.node);
   }

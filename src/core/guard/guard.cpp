@@ -14,6 +14,7 @@
 #include "core/guard/pod_standing.h"
 #include "core/guard/refusal_texts.h"
 #include "core/ledger/members.h"
+#include "model/device_names.h"
 #include "model/gang_size.h"
 #include "model/gpu_resources.h"
 #include "model/managed_by.h"
@@ -109,7 +110,13 @@ FilterDecision filterForeignPod(const GuardView& view, const Holds& holds, const
   return decision;
 }
 
-bool requestsGpus(const Pod& pod) { return pod.shape.requests.gpus() > 0; }
+// Whether it may take what a gang's members need beside cpu and memory.
+bool requestsGpus(const Pod& pod) {
+  const auto& extended = pod.shape.requests.extendedAll();
+  return pod.shape.requests.gpus() > 0 || !pod.shape.deviceClaims.empty() ||
+         std::any_of(extended.begin(), extended.end(),
+                     [](const auto& each) { return each.first.starts_with(model::kImplicitPrefix); });
+}
 
 FilterDecision acceptAll(std::span<const std::string_view> names) {
   FilterDecision decision;

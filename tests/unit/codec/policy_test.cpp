@@ -166,7 +166,8 @@ TEST_CASE("an invalid policy file is refused by line and field") {
       {"\nrelaxation:\n\n  perGPU: 5s",
        "policy.yaml:4: relaxation.perGPU: is not a known key; known are base, perGpu, ofEstimate, cap"},
       {"orderring: fifo",
-       "policy.yaml:1: orderring: is not a known key; known are topology, gpuResources, gpuTypeLabel, "
+       "policy.yaml:1: orderring: is not a known key; known are topology, gpuResources, deviceClasses, "
+       "gpuTypeLabel, "
        "mixGpuTypes, "
        "ordering, relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, "
        "usageHalfLife, "
@@ -180,7 +181,8 @@ TEST_CASE("an invalid policy file is refused by line and field") {
       {"ordering: fifo\n---\nordering: las", "policy.yaml:2: only one document is read"},
       {"ordering: [", "policy.yaml:1: end of sequence flow not found"},
       {"- a",
-       "policy.yaml:1: must be a map with the keys topology, gpuResources, gpuTypeLabel, mixGpuTypes, "
+       "policy.yaml:1: must be a map with the keys topology, gpuResources, deviceClasses, gpuTypeLabel, "
+       "mixGpuTypes, "
        "ordering, "
        "relaxation, shapeCosts, backfill, preemption, timeSlicing, defragmentation, resize, usageHalfLife, "
        "unreachableGrace, chargeOtherPods, requireQueue, failures, preflight, "

@@ -69,8 +69,8 @@ struct Fixture {
                                base::Rng(1),
                                base::Logger(nowhere, base::LogLevel::kError, "extender"),
                                metrics,
-                               [this](auto view, auto gone) {
-                                 views.push_back(std::move(view));
+                               [this](auto facts, auto gone) {
+                                 views.push_back(std::move(facts.view));
                                  settled = std::move(gone);
                                }};
 

@@ -30,7 +30,7 @@ struct Fixture {
   model::Job bert = job("ml/bert").role("worker", 1, gpus(4)).proposes("n1", "worker", "0");
 
   void publish(const SnapshotBuilder& snapshot, const std::vector<model::Uid>& settled = {}) {
-    service.publish(std::make_shared<const core::GuardView>(snapshot.build()), settled);
+    service.publish({std::make_shared<const core::GuardView>(snapshot.build()), nullptr}, settled);
   }
   void publishDefault() { publish(cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(bert)); }
   net::HttpResponse ask(std::string_view verb, std::string body) {

@@ -37,7 +37,7 @@ struct Fixture {
   Fixture() {
     SnapshotBuilder snapshot = cluster();
     for (int i = 0; i < 500; ++i) snapshot.add(node(fmt::format("n{:04}", i)).gpus(8));
-    service.publish(std::make_shared<const core::GuardView>(snapshot.build()), {});
+    service.publish({std::make_shared<const core::GuardView>(snapshot.build()), nullptr}, {});
   }
 
   std::unique_ptr<TestClient> client(const Pki& issuer) const {
@@ -106,7 +106,7 @@ TEST_CASE("requests of several connections and new views do not disturb each oth
     });
   }
   for (int i = 0; i < 50; ++i) {
-    f.service.publish(std::make_shared<const core::GuardView>(f.service.view()->snapshot()),
+    f.service.publish({std::make_shared<const core::GuardView>(f.service.view()->snapshot()), nullptr},
                       {model::Uid(fmt::format("uid-p0-{}", i))});
     f.service.expireHolds();
   }

@@ -163,7 +163,7 @@ TEST_CASE("The GPU resources are read at the start and a change of them is refus
   fixture.loop.runFor(10s);
   CHECK(fixture.taken.empty());
   REQUIRE(fixture.refused.size() == 1);
-  CHECK_THAT(fixture.refused[0], Catch::Contains("gpuResources: is read only when a program starts"));
+  CHECK_THAT(fixture.refused[0], Catch::Contains("are read only when a program starts"));
   CHECK(fixture.hasLine("trainyard_policy_last_reload_success 0"));
   fixture.volume.put("gpuResources: [amd.com/gpu]\nordering: fifo");
   fixture.loop.runFor(10s);
