@@ -22,8 +22,9 @@ constexpr base::Instant::duration kKeptWithoutPods = std::chrono::seconds(10);
 // After an attempt that failed.
 constexpr base::Instant::duration kTryAgain = std::chrono::seconds(10);
 
+constexpr std::string_view kOfGroup = ".group";
 // Named by the label of the pods, alone, or a group of a LeaderWorkerSet.
-constexpr std::array<std::string_view, 3> kKindsOfPods{".pods", ".pod", ".group"};
+constexpr std::array<std::string_view, 3> kKindsOfPods{".pods", ".pod", kOfGroup};
 
 constexpr kube::ResourceType kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets"};
 
@@ -107,7 +108,8 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
   }
   const base::Instant now = deps_.executor.now();
   const base::Instant since = idleSince_.try_emplace(key, now).first->second;
-  if (gang->finished() || now - since >= kKeptWithoutPods) return remove(*gang);
+  // Pods that wait, and that this Gang can never take, get another one.
+  if (gang->finished() || !pods.arriving.empty() || now - since >= kKeptWithoutPods) return remove(*gang);
   deps_.executor.postAfter(since + kKeptWithoutPods - now, [this, key, alive = alive_] {
     if (*alive) mark(key);
   });
@@ -117,7 +119,13 @@ void GangsKeeper::reconcile(const model::ObjectKey& key) {
 // wait for ever.
 bool GangsKeeper::isIdle(const model::Gang& gang, const Pods& pods) const {
   const auto areOfGang = [&](const auto& each) { return each.second == gang.uid; };
-  return pods.arriving.empty() && std::none_of(pods.members.begin(), pods.members.end(), areOfGang) &&
+  const bool waits =
+      std::any_of(pods.arriving.begin(), pods.arriving.end(), [&](const model::ObjectKey& each) {
+        const auto pod = deps_.cache.pods.find(each);
+        // The set of a group describes its pods, and would describe the same Gang again.
+        return !pod || !pod->arrival || gang.key.name.ends_with(kOfGroup) || core::isOfRole(*pod, gang.spec);
+      });
+  return !waits && std::none_of(pods.members.begin(), pods.members.end(), areOfGang) &&
          (!gang.finished() || std::none_of(pods.ended.begin(), pods.ended.end(), areOfGang));
 }
 
@@ -235,6 +243,8 @@ void GangsKeeper::post(const Draft& draft) {
                      if (answer) deps_.cache.jobs.applyWrite(answer->body, kube::WriteKind::kCreate);
                      // The watch will bring a Gang that exists.
                      const bool exists = !answer && answer.error().code == ErrorCode::kAlreadyExists;
+                     if (!answer && answer.error().code == base::ErrorCode::kInvalid)
+                       return refuse(key, answer.error());
                      if (!answer && !exists)
                        deps_.log.warning(
                            "a Gang could not be created",
@@ -269,7 +279,7 @@ void GangsKeeper::reportWithoutPlace(const model::Gang& gang, const Pods& pods) 
     if (pod->terminating || !pod->otherGate.empty()) continue;
     if (gang.spec.findRole(role) == nullptr) {
       report(*pod, fmt::format("Gang {} has no role {}", gang.key.name, role));
-    } else if (!core::mayTakePlace(*pod, gang.spec)) {
+    } else if (!core::isOfRole(*pod, gang.spec)) {
       report(*pod,
              fmt::format("it requests more than Gang {} has for a pod of role {}", gang.key.name, role));
     } else if (left[role]-- <= 0) {

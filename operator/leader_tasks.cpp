@@ -44,6 +44,7 @@ LeaderTasks::LeaderTasks(const OperatorOptions& options, Dependencies dependenci
       orphans_({.api = deps_.api,
                 .executor = deps_.executor,
                 .cache = deps_.cache,
+                .watches = deps_.workloads,
                 .events = deps_.events,
                 .log = deps_.log.named("orphans"),
                 .leading = deps_.leading}) {

@@ -98,16 +98,21 @@ bool WorkloadsKeeper::runsInItsPlaces(const model::Workload& workload) const {
 }
 
 void WorkloadsKeeper::refuse(const model::Workload& workload, const std::string& why) {
+  record(workload, {true, "InvalidGang", why});
+}
+
+void WorkloadsKeeper::record(const model::Workload& workload, const core::JobEvent& event) {
   const model::Owner& owner = workload.owner;
   deps_.events.recordOn({.apiVersion = owner.apiVersion,
                          .kind = owner.kind,
                          .ns = workload.key.ns,
                          .name = workload.key.name,
                          .uid = workload.uid.str()},
-                        {true, "InvalidGang", why});
+                        event);
 }
 
 void WorkloadsKeeper::prepare(const Id& id, const model::Workload& workload) {
+  if (!workload.warning.empty()) record(workload, {true, "PreemptionCounts", workload.warning});
   if (workload.owner.suspends && !workload.owner.suspended) return suspend(id, workload, true);
   patchOwner(id, workload, kube::PatchType::kJson, workload.marks);
 }
@@ -130,8 +135,10 @@ void WorkloadsKeeper::keepGang(const Id& id, const model::Workload& workload) {
                                         workload.owner.kind));
   busy_.insert(id);
   deps_.api.create(kube::kGangs.collection(key.ns), workload.gang,
-                   [this, id, alive = alive_](const Answer& answer) {
+                   [this, id, workload, alive = alive_](const Answer& answer) {
                      if (!*alive) return;
+                     if (!answer && answer.error().code == base::ErrorCode::kInvalid)
+                       refuse(workload, answer.error().message);
                      if (answer) deps_.cache.jobs.applyWrite(answer->body, kube::WriteKind::kCreate);
                      done(id, answer, "a Gang could not be created");
                    });
@@ -148,8 +155,10 @@ void WorkloadsKeeper::follow(const Id& id, const model::Workload& workload, cons
   if (!patch) return;
   busy_.insert(id);
   deps_.api.patch(kube::PatchType::kMerge, kube::kGangs.object(gang.key.ns, gang.key.name), *patch,
-                  [this, id, alive = alive_](const Answer& answer) {
+                  [this, id, workload, alive = alive_](const Answer& answer) {
                     if (!*alive) return;
+                    if (!answer && answer.error().code == base::ErrorCode::kInvalid)
+                      refuse(workload, answer.error().message);
                     if (answer) deps_.cache.jobs.applyWrite(answer->body);
                     done(id, answer, "a Gang could not be changed");
                   });

@@ -59,6 +59,7 @@ class WorkloadsKeeper {
   [[nodiscard]] std::shared_ptr<const model::Gang> gangOf(const model::Workload& workload) const;
   [[nodiscard]] bool runsInItsPlaces(const model::Workload& workload) const;
   void refuse(const model::Workload& workload, const std::string& why);
+  void record(const model::Workload& workload, const core::JobEvent& event);
   void prepare(const Id& id, const model::Workload& workload);
   void suspend(const Id& id, const model::Workload& workload, bool suspended);
   void keepGang(const Id& id, const model::Workload& workload);

@@ -38,19 +38,48 @@ void suspendOwner(const model::OwnerKind& kind, Json& owner, const std::string& 
   adoption.added(fmt::format("{}: true", field));
 }
 
-bool isGangJob(const Json& owner) {
-  const std::string asked = textOf(get(owner, "metadata", "annotations", kAsGang));
-  return asked.empty() ? get(owner, "spec", "completionMode") == "Indexed" : asked == "true";
+// A Job counts an evicted pod as a failure unless its policy says otherwise.
+void ignorePreemption(Json& job, const std::string& path, Adoption& adoption) {
+  if (textOf(get(job, "metadata", "annotations", "trainyard.dev/preemptible")) == "false") return;
+  Json& spec = job["spec"];
+  for (const Json& rule : listOf(get(spec, "podFailurePolicy", "rules"))) {
+    if (textOf(get(rule, "action")) != "Ignore") continue;
+    for (const Json& each : listOf(get(rule, "onPodConditions"))) {
+      if (textOf(get(each, "type")) == "DisruptionTarget") return;
+    }
+  }
+  const std::string field = placeOf(path, "spec.podFailurePolicy");
+  if (textOf(get(spec, "template", "spec", "restartPolicy")) != "Never")
+    return adoption.changed(fmt::format(
+        "{}: each preemption of a pod counts against spec.backoffLimit: only with restartPolicy Never may "
+        "a Job ignore the pod condition DisruptionTarget",
+        field));
+  Json& policy = spec["podFailurePolicy"];
+  if (!policy["rules"].is_array()) policy["rules"] = Json::array();
+  policy["rules"].insert(
+      policy["rules"].begin(),
+      Json{{"action", "Ignore"},
+           {"onPodConditions", Json::array({Json{{"type", "DisruptionTarget"}, {"status", "True"}}})}});
+  adoption.added(
+      fmt::format("{}: a rule with action Ignore for onPodConditions type DisruptionTarget, status True: "
+                  "a preempted pod is no failure",
+                  field));
 }
 
-void adoptJob(Json& owner, const std::string& path, Adoption& adoption) {
-  if (isGangJob(owner)) return;
+void adoptJob(const model::OwnerKind& kind, Json& owner, const std::string& path, Adoption& adoption) {
+  if (isGang(kind, owner)) return;
   const Json pods = get(owner, "spec", "parallelism");
-  if (pods.is_null() || pods == 1) return;
-  if (adoption.asGang()) return adoption.addMark(owner, path, "annotations", kAsGang, "true");
-  adoption.kept(placeOf(path, fmt::format("parallelism {} without indices: each pod is placed by itself; "
-                                          "with --as-gang they start together",
-                                          pods.dump())));
+  const bool several = !pods.is_null() && pods != 1;
+  if (several && adoption.asGang()) return adoption.addMark(owner, path, "annotations", kAsGang, "true");
+  if (several) {
+    const bool indexed = get(owner, "spec", "completionMode") == "Indexed";
+    adoption.kept(placeOf(
+        path, fmt::format("parallelism {} {}: each pod is placed by itself{}", pods.dump(),
+                          indexed ? fmt::format("of {} completions", get(owner, "spec", "completions").dump())
+                                  : std::string("without indices"),
+                          indexed ? "" : "; with --as-gang they start together")));
+  }
+  ignorePreemption(owner, path, adoption);
 }
 
 // KubeRay suspends no RayJob without it. A RayCluster of others is not the RayJob's to delete.
@@ -76,14 +105,14 @@ void adoptOwner(const model::OwnerKind& kind, Json& owner, const std::string& pa
                                     own, kind.kind, version));
   adoption.takeQueue(textOf(get(owner, "spec", "runPolicy", "schedulingPolicy", "queue")),
                      placeOf(path, "spec.runPolicy.schedulingPolicy.queue"));
-  if (kind.form == model::WorkloadForm::kJob) adoptJob(owner, path, adoption);
+  if (kind.form == model::WorkloadForm::kJob) adoptJob(kind, owner, path, adoption);
   const bool hadQueue =
       !get(owner, "metadata", "labels", std::string(model::names::kQueueLabel).c_str()).is_null();
   adoption.writeWishes(owner, path);
   if (kind.kind == "RayJob") shutDownRayJob(owner, adoption);
   if (!kind.suspendIn.empty()) suspendOwner(kind, owner, path, hadQueue, adoption);
   const int pods = checkOwner(kind, owner, adoption);
-  if (kind.form == model::WorkloadForm::kJob && !isGangJob(owner))
+  if (kind.form == model::WorkloadForm::kJob && !isGang(kind, owner))
     checkPods(
         "pod.pod",
         {{"worker", 1, get(owner, "spec", "template").dump(-1, ' ', false, Json::error_handler_t::replace)}},

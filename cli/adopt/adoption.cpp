@@ -47,6 +47,11 @@ bool isQueueName(const std::string& name) {
   return re2::RE2::FullMatch(name, kName);
 }
 
+bool isLevelName(const std::string& name) {
+  static const re2::RE2 kName("[a-z]([-a-z0-9]*[a-z0-9])?");
+  return re2::RE2::FullMatch(name, kName);
+}
+
 std::string placeOf(const std::string& path, const std::string& what) {
   return path.empty() ? what : fmt::format("{}: {}", path, what);
 }

@@ -59,6 +59,9 @@ class Adoption {
 // Returns true if a Queue can have this name.
 [[nodiscard]] bool isQueueName(const std::string& name);
 
+// Returns true if a level of a topology can have this name.
+[[nodiscard]] bool isLevelName(const std::string& name);
+
 // "spec.template: label a", or "label a" of the object itself.
 [[nodiscard]] std::string placeOf(const std::string& path, const std::string& what);
 

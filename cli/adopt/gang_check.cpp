@@ -10,13 +10,28 @@
 namespace trainyard::cli {
 namespace {
 
+// What the CRD refuses; the operator's own checks come after the API server's.
+void noteSchema(const model::Gang& gang, Adoption& adoption) {
+  if (!isQueueName(gang.spec.queue.str()))
+    adoption.cannotWork(
+        fmt::format("label trainyard.dev/queue: \"{}\" is no name of a Queue", gang.spec.queue.str()));
+  const std::string& level = gang.spec.locality.required;
+  if (!level.empty() && !isLevelName(level))
+    adoption.cannotWork(
+        fmt::format("annotation trainyard.dev/locality: \"{}\" is no name of a topology level", level));
+}
+
 int checkGang(const std::string& json, Adoption& adoption) {
   const auto gang = codec::decodeGang(json);
   if (!gang) {
     adoption.cannotWork(gang.error().message);
     return 0;
   }
-  if (!gang->specError.empty()) adoption.cannotWork("the operator refuses its Gang: " + gang->specError);
+  if (!gang->specError.empty()) {
+    adoption.cannotWork("the operator refuses its Gang: " + gang->specError);
+    return 0;
+  }
+  noteSchema(*gang, adoption);
   for (const std::string& less : gang->spec.unsupported)
     adoption.changed("written as it was, but with less effect: " + less);
   std::vector<std::string> roles;
@@ -30,17 +45,27 @@ int checkGang(const std::string& json, Adoption& adoption) {
   return pods;
 }
 
+// With what the API server adds.
+Json asCreated(const model::OwnerKind& kind, const Json& object, const std::string& name) {
+  Json whole = object;
+  whole["kind"] = kind.kind;
+  Json& meta = whole["metadata"];
+  if (!get(meta, "name").is_string()) meta["name"] = name.empty() ? "NAME" : name;
+  meta["uid"] = "uid";
+  return whole;
+}
+
 std::string dumped(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
+bool isGang(const model::OwnerKind& kind, const Json& object) {
+  const auto workload = codec::decodeWorkload(kind, dumped(asCreated(kind, object, "NAME")));
+  return !workload || !workload->gang.empty() || !workload->error.empty();
+}
+
 int checkOwner(const model::OwnerKind& kind, const Json& object, Adoption& adoption) {
-  Json whole = object;
-  whole["kind"] = kind.kind;
-  Json& meta = whole["metadata"];
-  if (!get(meta, "name").is_string()) meta["name"] = adoption.name().empty() ? "NAME" : adoption.name();
-  meta["uid"] = "uid";
-  const auto workload = codec::decodeWorkload(kind, dumped(whole));
+  const auto workload = codec::decodeWorkload(kind, dumped(asCreated(kind, object, adoption.name())));
   if (!workload) {
     adoption.cannotWork(workload.error().message);
     return 0;

@@ -14,6 +14,9 @@ namespace trainyard::cli {
 // 0 if each pod is placed by itself.
 int checkOwner(const model::OwnerKind& kind, const Json& object, Adoption& adoption);
 
+// Returns false for a Job whose pods the operator places each by itself. True if the object cannot be read.
+[[nodiscard]] bool isGang(const model::OwnerKind& kind, const Json& object);
+
 // The same for pods that others make; `gang` is the name of the Gang.
 void checkPods(const std::string& gang, const std::vector<codec::RoleOfPods>& roles, Adoption& adoption);
 

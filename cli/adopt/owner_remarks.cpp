@@ -20,18 +20,18 @@ struct Remark {
 };
 
 constexpr std::string_view kAutoscaling =
-    "pods that the autoscaler adds stay gated while the gang is placed: it keeps the size of its start";
+    "pods that the autoscaler adds arrive gated, and join where there is room";
 
 constexpr std::array kRemarks{
     Remark{"RayJob", "/spec/deletionStrategy/deletionRules", Test::kSet, Severity::kCannotWork,
            "KubeRay accepts them only without shutdownAfterJobFinishes, and suspends no RayJob without that"},
     Remark{"RayJob", "/spec/clusterSelector", Test::kSet, Severity::kCannotWork,
            "the RayJob runs in a RayCluster that exists: adopt that one"},
-    Remark{"RayJob", "/spec/rayClusterSpec/enableInTreeAutoscaling", Test::kTrue, Severity::kChanged,
+    Remark{"RayJob", "/spec/rayClusterSpec/enableInTreeAutoscaling", Test::kTrue, Severity::kKept,
            kAutoscaling},
-    Remark{"RayCluster", "/spec/enableInTreeAutoscaling", Test::kTrue, Severity::kChanged, kAutoscaling},
-    Remark{"", "/spec/elasticPolicy", Test::kSet, Severity::kChanged,
-           "pods beyond the gang's size stay gated while it is placed: it keeps the size of its start"},
+    Remark{"RayCluster", "/spec/enableInTreeAutoscaling", Test::kTrue, Severity::kKept, kAutoscaling},
+    Remark{"", "/spec/elasticPolicy", Test::kSet, Severity::kKept,
+           "pods that its controller adds arrive gated, and join where there is room"},
     Remark{"JobSet", "/metadata/annotations/alpha.jobset.sigs.k8s.io~1exclusive-topology", Test::kSet,
            Severity::kCannotWork,
            "JobSet requires affinity by it, which no assigned node follows: remove it, and write annotation "

@@ -181,6 +181,56 @@ class Jobs(GangCase):
             self.assertEqual(4, len({node_of(each) for each in running}))
             gangs.wait(lambda all_: len(all_) == 6 and all(name.endswith(".pod") for _, name in all_), "a gang a pod")
 
+    def event(self, events, reason):
+        return events.wait(lambda all_: [each for each in all_.values() if each["reason"] == reason] or None, reason)[0]
+
+    def events(self):
+        return support.Recorder(core().list_namespaced_event, self.namespace)
+
+    def test_a_job_whose_pods_are_placed_one_by_one_learns_what_preemption_costs(self):
+        with self.events() as events:
+            self.apply(indexed_job("many", 2, completionMode="NonIndexed"))
+            self.assertIn("spec.podFailurePolicy", self.event(events, "PreemptionCounts")["message"])
+
+    def test_a_job_that_loses_its_queue_leaves_no_gang_that_waits(self):
+        with support.watch_gangs(self.namespace) as gangs, support.watch_jobs(self.namespace) as jobs:
+            support.create_job(self.namespace, support.job("first", replicas=2))
+            wait_phase(jobs, self.namespace, "first", "Running")
+            self.apply(indexed_job("train", 4))
+            self.gang(gangs, "train.job", "Queued")
+            kubectl("label", "job", "train", "-n", self.namespace, f"{QUEUE}-")
+            gangs.wait(lambda all_: not all_, "its Gang is gone")
+            kubectl("label", "job", "train", "-n", self.namespace, f"{QUEUE}=default")
+            self.gang(gangs, "train.job", "Queued")
+            support.finish(self.namespace, "first")
+            self.gang(gangs, "train.job", "Running")
+
+    def test_a_running_job_that_loses_its_queue_runs_on_as_bare_pods(self):
+        with support.watch_gangs(self.namespace) as gangs, self.events() as events:
+            self.apply(indexed_job("train", 2))
+            self.gang(gangs, "train.job", "Running")
+            kubectl("label", "job", "train", "-n", self.namespace, f"{QUEUE}-")
+            self.event(events, "OwnerLeft")
+            self.assertEqual(["train.job", "Running", "default", "2/2", "16", "Pod"], self.row("train.job")[:6])
+
+    def test_an_index_that_failed_for_good_keeps_no_node(self):
+        with support.watch_gangs(self.namespace) as gangs, support.watch_jobs(self.namespace) as jobs, \
+                support.watch_pods(self.namespace) as pods:
+            self.apply(indexed_job("train", 4, backoffLimitPerIndex=0, maxFailedIndexes=4))
+            self.gang(gangs, "train.job", "Running")
+            name = next(name for (_, name), item in pods.objects.items()
+                        if item["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] == "1")
+            kubectl("annotate", "pod", name, "-n", self.namespace, f"{support.EXIT_CODE}=1", f"{support.RUN_FOR}=0s")
+            support.create_job(self.namespace, support.job("other", replicas=1))
+            wait_phase(jobs, self.namespace, "other", "Running")
+
+    def test_what_the_api_server_refuses_is_an_event_of_the_job(self):
+        with self.events() as events:
+            body = indexed_job("train", 2)
+            body["metadata"]["labels"][QUEUE] = "Team_A"
+            self.apply(body)
+            self.assertIn("spec.queue", self.event(events, "InvalidGang")["message"])
+
     def test_a_deleted_job_leaves_nothing(self):
         with support.watch_gangs(self.namespace) as gangs, support.watch_pods(self.namespace) as pods:
             kubectl("apply", "-n", self.namespace, "-f", "-", input=json.dumps(indexed_job("train", 4)))

@@ -6,7 +6,7 @@ import json
 import support
 from gang_case import gates
 from lib import controllers
-from support import GPU, RUN_FOR, core, given, kubectl, node_of, wait_phase
+from support import EXIT_CODE, GPU, RUN_FOR, core, given, kubectl, node_of, phase, wait_phase
 from workload_case import Workload, template
 
 CLUSTER = {"nodes": 4, "kinds": ["Job", "MPIJob", "JobSet", "PyTorchJob", "RayCluster", "TrainJob"]}  # nodes of 8 GPUs
@@ -183,6 +183,33 @@ class JobSets(WorkloadCase):
             self.gang(gangs, self.gang_name, "Running")
 
 
+    def test_one_that_starts_again_after_a_part_has_succeeded_waits_whole(self):
+        with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs, \
+                support.watch_jobs(self.namespace) as jobs:
+            first = {"name": "prep", "replicas": 1, "template": self.job(1)}
+            then = {"name": "workers", "replicas": 3, "template": self.job(1),
+                    "dependsOn": [{"name": "prep", "status": "Complete"}]}
+            then["template"]["spec"]["backoffLimit"] = 0
+            self.apply(0, replicatedJobs=[first, then], failurePolicy={"maxRestarts": 3})
+            self.await_running(pods, 1)
+            self.end(pods, "train-prep-0", 0)
+            self.await_workers(pods, 3)
+            support.create_job(self.namespace, support.job("other", replicas=1))
+            wait_phase(jobs, self.namespace, "other", "Running")
+            self.end(pods, "train-workers-0", 1)
+            self.gang(gangs, self.gang_name, "Queued")
+            support.finish(self.namespace, "other")
+            self.gang(gangs, self.gang_name, "Starting")
+
+    def end(self, pods, job, code):
+        name = next(name for (_, name), item in pods.objects.items() if name.startswith(f"{job}-") and phase(item) == "Running")
+        kubectl("annotate", "pod", name, "-n", self.namespace, f"{EXIT_CODE}={code}", f"{RUN_FOR}=0s", "--overwrite")
+
+    def await_workers(self, pods, count):
+        pods.wait(lambda all_: sum(name.startswith("train-workers-") and phase(item) == "Running"
+                                   for (_, name), item in all_.items()) == count, f"{count} workers run")
+
+
 class PyTorchJobs(WorkloadCase):
     CONTROLLER, KIND, VERSION = "training-operator", "PyTorchJob", "kubeflow.org/v1"
 
@@ -230,6 +257,52 @@ class RayClusters(WorkloadCase):
             self.await_running(pods, 1)
             support.create_job(self.namespace, support.job("other", replicas=3))
             wait_phase(jobs, self.namespace, "other", "Running")
+
+
+class RayGroups(Workload):
+    """Groups that come and go while the others run."""
+    CONTROLLER, KIND, VERSION = "kuberay", "RayCluster", "ray.io/v1"
+    SUSPEND = ("spec", "suspend")
+    HELPERS = 1
+
+    def spec(self, workers, **more):
+        """workers: the replicas of each group; a pair: replicas, and a template without GPUs."""
+        groups = [{"groupName": f"g{number}", "minReplicas": 0, "maxReplicas": 8, "rayStartParams": {}, **group,
+                   "template": template(group.pop("gpus", 8), name="ray-worker")} for number, group in enumerate(workers)]
+        return {"headGroupSpec": {"rayStartParams": {}, "template": template(0, "ray-head")}, "workerGroupSpecs": groups, **more}
+
+    def scale(self, group, workers):
+        kubectl("patch", "raycluster", self.NAME, "-n", self.namespace, "--type=json",
+                "-p", json.dumps([{"op": "replace", "path": f"/spec/workerGroupSpecs/{group}/replicas", "value": workers}]))
+
+    def test_a_group_from_zero_joins_the_gang_and_one_to_zero_leaves_it(self):
+        with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs, \
+                support.watch_jobs(self.namespace) as jobs:
+            self.apply([{"replicas": 1}, {"replicas": 0}])
+            self.await_running(pods, 1)
+            self.scale(1, 2)
+            self.await_running(pods, 3)
+            gangs.wait(lambda all_: all_[(self.namespace, self.gang_name)]["status"].get("phase") == "Running", "all run")
+            self.assertEqual("24", self.row(self.gang_name)[4])
+            self.scale(1, 0)
+            self.await_running(pods, 1)
+            support.create_job(self.namespace, support.job("other", replicas=3))
+            wait_phase(jobs, self.namespace, "other", "Running")
+
+    def test_the_bounds_of_a_group_count(self):
+        with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs:
+            self.apply([{"replicas": 0, "minReplicas": 2}, {"replicas": 3, "maxReplicas": 1}])
+            self.await_running(pods, 3)
+            self.gang(gangs, self.gang_name, "Running")
+
+    def test_a_group_without_room_does_not_keep_another_from_growing(self):
+        with support.watch_pods(self.namespace) as pods, support.watch_gangs(self.namespace) as gangs:
+            self.apply([{"replicas": 4}, {"replicas": 1, "gpus": 0}])
+            self.gang(gangs, self.gang_name, "Running")
+            self.scale(0, 5)
+            pods.wait(lambda all_: sum(bool(gates(pod)) for pod in self.mine(all_)) == 1, "one waits")
+            self.scale(1, 3)
+            pods.wait(lambda all_: sum(phase(pod) == "Running" for pod in self.mine(all_)) == 8, "the small ones run")
 
 
 class TrainJobs(WorkloadCase):

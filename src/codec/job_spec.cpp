@@ -83,7 +83,7 @@ model::Role readRole(const Field& element, std::string_view ns, const JobSpec& s
   const Field field = isRoleName(name) ? element.named(name) : element;
   model::Role role;
   role.name = name;
-  role.replicas = field["replicas"].smallInteger(1, 1, kMaxReplicas);
+  role.replicas = field["replicas"].smallInteger(1, maker == PodMaker::kOthers ? 0 : 1, kMaxReplicas);
   const Field podTemplate = field["template"];
   if (!podTemplate.present()) {
     podTemplate.complain("is required");
@@ -333,6 +333,7 @@ JobSpec readGangSpec(const Field& field, const model::ObjectKey& gang) {
   spec.priorityClassName = field["priorityClassName"].text();
   spec.preemptible = field["preemptible"].boolean(true);
   readRoles(field["roles"], gang.ns, spec, PodMaker::kOthers);
+  if (spec.totalReplicas() == 0) field["roles"].complain("must have at least one pod together");
   std::size_t at = 0;
   field["roles"].forEachUpTo(kMaxRoles, [&](const Field& element) {
     spec.roles[at++].groupSize = element["groupSize"].smallInteger(0, 0);

@@ -1,5 +1,6 @@
 #include "codec/workload.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "codec/gang_wishes.h"
 #include "codec/json_writer.h"
 #include "codec/placing_template.h"
+#include "codec/pod_shape.h"
 #include "codec/workload_marks.h"
 #include "codec/workload_roles.h"
 #include "model/names.h"
@@ -40,6 +42,17 @@ void readEnd(const OwnerKind& kind, const Field& root, model::Owner& owner) {
   });
 }
 
+// Priorities of the pods that hold most of the GPUs are the gang's, and the first one's if none holds any.
+const WorkloadRole& mainRole(const std::vector<WorkloadRole>& roles) {
+  const auto gpusOf = [](const WorkloadRole& role) {
+    CountedNames names;
+    return readPodShape(role.podTemplate["spec"], {}, names).requests.times(role.replicas).gpus();
+  };
+  return *std::max_element(roles.begin(), roles.end(), [&](const WorkloadRole& a, const WorkloadRole& b) {
+    return gpusOf(a) < gpusOf(b);
+  });
+}
+
 std::string gangOf(const OwnerKind& kind, const Workload& workload, const Field& root,
                    const std::vector<WorkloadRole>& roles) {
   JsonWriter out;
@@ -54,7 +67,7 @@ std::string gangOf(const OwnerKind& kind, const Workload& workload, const Field&
   out.key("spec").beginObject();
   out.key("owner").beginObject().member("apiVersion", apiVersion).member("kind", kind.kind);
   out.member("name", workload.key.name).member("uid", workload.uid.str()).endObject();
-  writeGangWishes(root["metadata"], roles.front().podTemplate["spec"], out);
+  writeGangWishes(root["metadata"], mainRole(roles).podTemplate["spec"], out);
   out.key("roles").beginArray();
   for (const WorkloadRole& each : roles) {
     out.beginObject().member("name", each.name).member("replicas", each.replicas);
@@ -76,6 +89,7 @@ Workload readWorkload(const OwnerKind& kind, const Field& root) {
   meta["ownerReferences"].forEachElement([&](const Field& each) {
     if (each["controller"].boolean(false)) workload.controllerUid = model::Uid(each["uid"].text());
   });
+  workload.hasQueue = meta["labels"].value().find(model::names::kQueueLabel).present();
   workload.gangName = gangNameOf(workload.key.name, kind.kind);
   workload.owner = {.apiVersion = fmt::format("{}/{}", kind.group, kind.version),
                     .kind = std::string(kind.kind),
@@ -103,6 +117,21 @@ void requireSuspension(const OwnerKind& kind, const Field& object) {
     condition.complain(fmt::format("must be true: no other {} can be suspended", kind.kind));
 }
 
+// A Job counts an evicted pod as a failure unless its policy ignores it.
+std::string warningOf(const Field& job) {
+  if (job["metadata"]["annotations"]["trainyard.dev/preemptible"].text() == "false") return {};
+  bool ignores = false;
+  job["spec"]["podFailurePolicy"]["rules"].forEachElement([&](const Field& rule) {
+    if (rule["action"].text() != "Ignore") return;
+    rule["onPodConditions"].forEachElement(
+        [&](const Field& each) { ignores = ignores || each["type"].text() == "DisruptionTarget"; });
+  });
+  if (ignores) return {};
+  return "its pods are no gang: each preemption of one counts against spec.backoffLimit, unless "
+         "spec.podFailurePolicy "
+         "has a rule with action Ignore for the pod condition DisruptionTarget";
+}
+
 bool isControlledBy(const Field& object, const model::Uid& uid) {
   bool is = false;
   object["metadata"]["ownerReferences"].forEachElement([&](const Field& each) {
@@ -122,7 +151,11 @@ base::Result<Workload> decodeWorkload(const OwnerKind& kind, std::string_view js
     const bool isGang = isGangOfPods(kind, object);
     if (!roles.empty()) {
       requireSuspension(kind, object);
-      if (isGang) workload.gang = gangOf(kind, workload, object, roles);
+      if (isGang) {
+        workload.gang = gangOf(kind, workload, object, roles);
+      } else {
+        workload.warning = warningOf(object);
+      }
       workload.marks = encodeTemplateMarks(workload, object, isGang, roles);
     }
     workload.error = errors.first();

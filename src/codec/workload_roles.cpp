@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -31,12 +32,17 @@ class Roles {
  public:
   void add(std::string_view name, std::int64_t replicas, const Field& podTemplate, std::string path,
            std::int64_t groupSize = 0) {
-    if (replicas <= 0) return;
+    // One without pods stays: its controller may make some while the gang runs.
     if (replicas > kMaxReplicas) return podTemplate.complain("has more than 10000 pods");
     roles_.push_back({unusedName(roleNameOf(name)), std::string(name), static_cast<int>(replicas),
                       static_cast<int>(groupSize), podTemplate, std::move(path)});
   }
-  [[nodiscard]] std::vector<WorkloadRole> take() { return std::move(roles_); }
+  // None if no role has pods.
+  [[nodiscard]] std::vector<WorkloadRole> take() {
+    const bool any =
+        std::any_of(roles_.begin(), roles_.end(), [](const auto& each) { return each.replicas > 0; });
+    return any ? std::move(roles_) : std::vector<WorkloadRole>();
+  }
 
  private:
   [[nodiscard]] std::string unusedName(std::string name) const {
@@ -54,14 +60,30 @@ class Roles {
   std::vector<WorkloadRole> roles_;
 };
 
-// The pods of a Job at a time, if so many have succeeded.
-std::int64_t podsOfJob(const Field& spec, std::int64_t succeeded = 0) {
+// The number of indices in a list such as "1,3-5". What cannot be read counts as none.
+std::int64_t countIndices(std::string_view list) {
+  std::int64_t count = 0;
+  while (!list.empty()) {
+    const std::string_view each = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(each.size() + 1, list.size()));
+    std::int64_t first = 0;
+    const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), first);
+    std::int64_t last = first;
+    if (error == std::errc{} && end != each.data() + each.size())
+      std::from_chars(end + 1, each.data() + each.size(), last);
+    if (error == std::errc{} && last >= first) count += last - first + 1;
+  }
+  return count;
+}
+
+// The pods of a Job at a time, if so many of its completions have ended, well or for good.
+std::int64_t podsOfJob(const Field& spec, std::int64_t ended = 0) {
   const std::int64_t parallelism = spec["parallelism"].integer(1, 0, INT32_MAX);
   const Field completions = spec["completions"];
   if (!completions.present()) return parallelism;
   const std::int64_t all = completions.integer(1, 0, INT32_MAX);
-  // Its end is reported a moment after its last success.
-  const std::int64_t left = all > 0 ? std::max<std::int64_t>(all - succeeded, 1) : 0;
+  // Its end is reported a moment after that of its last pod.
+  const std::int64_t left = all > 0 ? std::max<std::int64_t>(all - ended, 1) : 0;
   return std::min(parallelism, left);
 }
 
@@ -89,13 +111,20 @@ void readReplicaSpecs(const Field& map, const std::string& path, Roles& roles) {
   });
 }
 
+// As KubeRay: its bounds count more than the number, which its autoscaler writes.
+std::int64_t podsOfRayGroup(const Field& group) {
+  if (group["suspend"].boolean(false)) return 0;
+  const std::int64_t least = group["minReplicas"].integer(0, 0, INT32_MAX);
+  const std::int64_t most = std::max(group["maxReplicas"].integer(INT32_MAX, 0, INT32_MAX), least);
+  return base::saturatingMultiply(std::clamp(group["replicas"].integer(least, 0, INT32_MAX), least, most),
+                                  group["numOfHosts"].integer(1, 1, INT32_MAX));
+}
+
 void readRay(const Field& cluster, const std::string& path, Roles& roles) {
   roles.add("head", 1, cluster["headGroupSpec"]["template"], path + "/headGroupSpec/template");
   int index = 0;
   cluster["workerGroupSpecs"].forEachElement([&](const Field& each) {
-    const std::int64_t pods = base::saturatingMultiply(each["replicas"].integer(0, 0, INT32_MAX),
-                                                       each["numOfHosts"].integer(1, 1, INT32_MAX));
-    roles.add(each["groupName"].text("worker"), pods, each["template"],
+    roles.add(each["groupName"].text("worker"), podsOfRayGroup(each), each["template"],
               fmt::format("{}/workerGroupSpecs/{}/template", path, index++));
   });
 }
@@ -108,7 +137,9 @@ std::vector<WorkloadRole> readWorkloadRoles(const model::OwnerKind& kind, const 
   Roles roles;
   switch (kind.form) {
     case model::WorkloadForm::kJob:
-      roles.add("worker", podsOfJob(pods, root["status"]["succeeded"].integer(0, 0, INT32_MAX)),
+      roles.add("worker",
+                podsOfJob(pods, root["status"]["succeeded"].integer(0, 0, INT32_MAX) +
+                                    countIndices(root["status"]["failedIndexes"].text())),
                 pods["template"], path + "/template");
       break;
     case model::WorkloadForm::kReplicatedJobs: readReplicatedJobs(pods, path, roles); break;

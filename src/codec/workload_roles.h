@@ -18,8 +18,8 @@ struct WorkloadRole {
   std::string templatePath;  // JSON pointer: "/spec/template"
 };
 
-// The parts of a workload, in the order of its spec; complaints go to the field's errors. Parts without pods
-// are left out.
+// The parts of a workload, in the order of its spec, also those that have no pods now; complaints go to the
+// field's errors. None if the workload has no pods at all.
 [[nodiscard]] std::vector<WorkloadRole> readWorkloadRoles(const model::OwnerKind& kind, const Field& root);
 
 // Returns false for a Job whose pods do not need each other: without completionMode Indexed, or with fewer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/device_names.h"
 #include "model/gang_size.h"
 #include "model/one_per_node.h"
 
@@ -53,7 +54,7 @@ Charge makeCharge(const JobSpec& spec, QueueName queue, int priority) {
     Resources requests = role.shape.requests;
     const auto extended = requests.extendedAll();
     for (const auto& [name, amount] : extended) {
-      if (isOnePerNode(name)) requests.setExtended(name, 0);
+      if (isOnePerNode(name) || isContest(name)) requests.setExtended(name, 0);
     }
     charge.members.push_back({role.name, std::move(requests)});
   }
@@ -64,7 +65,9 @@ bool sameCharge(const Job& job, const QueueName& queue) {
   const auto& charge = job.status.gang.charge;
   if (!charge) return true;
   const Charge now = makeCharge(job.spec, queue, charge->priority);
-  if (charge->queue != now.queue || charge->members.size() != now.members.size()) return false;
+  if (charge->queue != now.queue) return false;
+  // What the owner of a Gang drops is given up. Other jobs keep their roles.
+  if (job.owner == nullptr && charge->members.size() != now.members.size()) return false;
   return std::all_of(now.members.begin(), now.members.end(), [&](const Charge::Member& member) {
     const Resources* charged = charge->requestsOf(member.role);
     // Admission may have enlarged the charged requests, but never reduced them.

@@ -15,6 +15,7 @@ struct Workload {
   std::string resourceVersion;
   Owner owner;                // as its Gang shows it
   Uid controllerUid = {};     // of an object that makes this one; empty: users made it
+  bool hasQueue = false;      // it has the label that names a queue
   bool leftToOthers = false;  // its field managedBy names a controller of another cluster
   std::string gangName = {};
   // The Gang to create, as JSON. Empty if its pods are no gang: each is placed by itself.
@@ -24,7 +25,8 @@ struct Workload {
   // Its spec does not list its pods: gang and marks are read from another object, too
   // (decodeWorkloadOfJobSet()).
   bool listedByJobSet = false;
-  std::string error = {};  // why no Gang can be made of it, with the field; empty otherwise
+  std::string warning = {};  // what its user should know before it starts; empty: nothing
+  std::string error = {};    // why no Gang can be made of it, with the field; empty otherwise
 };
 
 }  // namespace trainyard::model

@@ -97,6 +97,9 @@ void PlacedStep::watchOwned(const CurrentJob& current) {
     if (const auto abandoned = abandonedPlaces(*job, members, now); !abandoned.empty())
       return giveUpPlaces(job, abandoned, abandoned.size() == members.size(), update);
   }
+  const auto surplus = ended ? std::vector<Surplus>()
+                             : surplusOf(*job, in_.podsOf(*job), in_.ledger.pods().arrivals(job->key));
+  if (startsOver(*job, members, surplus)) return startOver(job, update);
   Placing placing;
   if (!ended) placing = placeArrivals(*job, members, in_.gangContext(current.feedback));
   JobDecision& decision = decisions_.derive(job, job->status.gang, update);
@@ -108,7 +111,7 @@ void PlacedStep::watchOwned(const CurrentJob& current) {
         {update.verdict.outcome == Outcome::kFailed, update.verdict.reason, update.verdict.message});
     return in_.endHoldings(job);
   }
-  const bool grows = firstSurplus(*job, in_.podsOf(*job), in_.ledger.pods().arrivals(job->key)).has_value();
+  const bool grows = !surplus.empty();
   if (grows) sizes_.add(job);
   std::move(placing.actions.begin(), placing.actions.end(), std::back_inserter(decision.actions));
   in_.wakeAt(abandonedAt(*job, members));
@@ -132,6 +135,18 @@ void PlacedStep::giveUpPlaces(const JobPtr& job, const std::vector<Member>& open
                                  model::counted(static_cast<std::int64_t>(open.size()), "place"),
                                  open.size() == 1 ? "is" : "are")}},
                    update);
+}
+
+// The gang gives up what it has, and waits for all its places at once.
+void PlacedStep::startOver(const JobPtr& job, const StatusUpdate& update) {
+  decisions_.write(
+      job,
+      propose(*job, model::ProposalKind::kRestart, {}, job->status.gang.placed->assignments, {},
+              in_.author()),
+      {{false, "OwnerStartedOver",
+        fmt::format("{} {} has started again from the beginning: the gang waits for all its places",
+                    job->owner->kind, job->owner->name)}},
+      update);
 }
 
 // Another client has set the owner's field: the gang stops, and waits again. A client that sets it after each

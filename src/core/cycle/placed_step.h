@@ -29,6 +29,7 @@ class PlacedStep {
   void watchOwned(const CurrentJob& current);
   void giveUpPlaces(const JobPtr& job, const std::vector<Member>& open, bool areAll,
                     const StatusUpdate& update);
+  void startOver(const JobPtr& job, const StatusUpdate& update);
   void giveUpSuspended(const JobPtr& job, const StatusUpdate& update);
   void moveAway(const JobPtr& job, const std::vector<Member>& members, const ClosedPlaces& closed,
                 StatusUpdate update);

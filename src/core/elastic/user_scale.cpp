@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -66,9 +68,9 @@ class UserScale {
   ScaleAnswer run() {
     std::vector<Wish> growing;
     for (const JobPtr& job : request_.gangs) {
-      if (const auto wish = wishOf(job)) {
-        if (wish->more > 0) growing.push_back(*wish);
-        if (wish->more < 0 && rested(*job)) shrink(job, wish->has + wish->more);
+      for (const Wish& wish : wishesOf(job)) {
+        if (wish.more > 0) growing.push_back(wish);
+        if (wish.more < 0 && rested(*job)) shrink(job, wish.has + wish.more);
       }
     }
     sortByRequest(growing);
@@ -81,7 +83,7 @@ class UserScale {
         if (request_.unreached) break;
         request_.unreached = wish.job->key;
         wakeAt(request_.snapshot.now + kNextWork);
-      } else if (rested(*wish.job)) {
+      } else if (!grown_.contains(wish.job->key) && rested(*wish.job)) {
         grow(wish);
       }
     }
@@ -89,17 +91,19 @@ class UserScale {
   }
 
  private:
-  // A Gang grows by the pods that have arrived, role after role.
-  [[nodiscard]] std::optional<Wish> wishOf(const JobPtr& job) const {
+  // A Gang grows by the pods that have arrived, one role at a time: the first one for which there is room.
+  [[nodiscard]] std::vector<Wish> wishesOf(const JobPtr& job) const {
+    std::vector<Wish> wishes;
     if (job->owner != nullptr) {
       const PodGroups& pods = request_.ledger.pods();
-      const auto surplus = firstSurplus(*job, pods.of(*job), pods.arrivals(job->key));
-      if (!surplus) return std::nullopt;
-      return Wish{job, surplus->role, model::gangMembers(*job, *surplus->role), surplus->pods};
+      for (const Surplus& each : surplusOf(*job, pods.of(*job), pods.arrivals(job->key)))
+        wishes.push_back({job, each.role, each.places, each.pods});
+      return wishes;
     }
     const model::Role& role = *job->spec.findRole(job->spec.elastic->role);
     const int has = model::gangMembers(*job, role);
-    return Wish{job, &role, has, requestedSize(*job).value_or(0) - has};
+    wishes.push_back({job, &role, has, requestedSize(*job).value_or(0) - has});
+    return wishes;
   }
 
   // The smallest desired share comes first, so that most gangs get their desired size.
@@ -214,7 +218,8 @@ class UserScale {
     if (growth.placement) take(wish, std::move(*growth.placement));
   }
 
-  void hold(const Job& job, std::string why) { answer_.held[job.key] = std::move(why); }
+  // Of several roles that are held, the first counts.
+  void hold(const Job& job, std::string why) { answer_.held.try_emplace(job.key, std::move(why)); }
 
   Growth tried(const Wish& wish, int more) {
     Attempt attempt = placementFor(wish, more);
@@ -283,12 +288,14 @@ class UserScale {
       request_.ledger.take(*request_.ledger.find(each.node), wish.role->shape.requests,
                            static_cast<int>(each.indices.size()), job.get());
     }
+    grown_.insert(job->key);
     answer_.changes.push_back({.job = job, .kind = ChangeKind::kGrow, .add = std::move(placement)});
   }
 
   const ScaleRequest& request_;
   const Priorities priorities_;
   ScaleAnswer answer_;
+  std::set<model::ObjectKey> grown_;
   WorkBudget budget_{kMaxWork};
 };
 

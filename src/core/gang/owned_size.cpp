@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,10 +22,9 @@ constexpr std::size_t kNamed = 5;
 
 bool isOfBarePods(const Job& job) { return job.owner->uid.empty(); }
 
-int countOf(const std::vector<Member>& members, const model::Role& role, bool (*holds)(const Member&)) {
-  return static_cast<int>(std::count_if(members.begin(), members.end(), [&](const Member& each) {
-    return each.role == role.name && holds(each);
-  }));
+int countOf(const std::vector<Member>& members, const std::string& role, bool (*holds)(const Member&)) {
+  return static_cast<int>(std::count_if(
+      members.begin(), members.end(), [&](const Member& each) { return each.role == role && holds(each); }));
 }
 
 bool needsPlace(const Member& member) { return !member.succeeded; }
@@ -45,7 +45,11 @@ bool isOpen(const Member& member) {
 }
 
 bool mayTakePlace(const model::Pod& arrived, const model::JobSpec& spec) {
-  if (arrived.terminating || !arrived.otherGate.empty()) return false;
+  return !arrived.terminating && arrived.otherGate.empty() && !arrived.awaitsClaims &&
+         isOfRole(arrived, spec);
+}
+
+bool isOfRole(const model::Pod& arrived, const model::JobSpec& spec) {
   const model::Role* role = spec.findRole(arrived.arrival->role);
   if (role == nullptr) return false;
   const auto& wanted = arrived.shape.requests.extendedAll();
@@ -54,18 +58,25 @@ bool mayTakePlace(const model::Pod& arrived, const model::JobSpec& spec) {
   });
 }
 
-std::optional<Surplus> firstSurplus(const Job& job, const JobPods& pods, const JobPods& arrivals) {
-  if (arrivals.empty() || !job.status.gang.placed) return std::nullopt;
+std::vector<Surplus> surplusOf(const Job& job, const JobPods& pods, const JobPods& arrivals) {
+  std::vector<Surplus> found;
+  if (arrivals.empty() || !job.status.gang.placed) return found;
   const std::vector<Member> members = placedMembers(job, *job.status.gang.placed, pods);
   for (const model::Role& role : job.spec.roles) {
     const auto arrived = std::count_if(arrivals.begin(), arrivals.end(), [&](const auto& pod) {
       return pod->arrival->role == role.name && mayTakePlace(*pod, job.spec);
     });
-    const int surplus = static_cast<int>(arrived) - countOf(members, role, isOpen);
-    const int wanted = role.replicas - countOf(members, role, needsPlace);
-    if (std::min(surplus, wanted) > 0) return Surplus{&role, std::min(surplus, wanted)};
+    const int places = countOf(members, role.name, needsPlace);
+    const int more =
+        std::min(static_cast<int>(arrived) - countOf(members, role.name, isOpen), role.replicas - places);
+    if (more > 0) found.push_back({&role, places, more});
   }
-  return std::nullopt;
+  return found;
+}
+
+bool startsOver(const Job& job, const std::vector<Member>& members, const std::vector<Surplus>& surplus) {
+  const auto runs = [](const Member& each) { return each.pod != nullptr && !each.pod->finished(); };
+  return !surplus.empty() && !isOfBarePods(job) && std::none_of(members.begin(), members.end(), runs);
 }
 
 std::vector<Member> abandonedPlaces(const Job& job, const std::vector<Member>& members, base::WallTime now) {
@@ -79,14 +90,17 @@ std::vector<Member> abandonedPlaces(const Job& job, const std::vector<Member>& m
   std::vector<Member> last = members;
   std::stable_sort(last.begin(), last.end(),
                    [](const Member& a, const Member& b) { return a.index > b.index; });
-  for (const model::Role& role : job.spec.roles) {
-    int surplus = countOf(members, role, needsPlace) - role.replicas;
+  std::set<std::string> roles;
+  for (const Member& each : members) roles.insert(each.role);
+  for (const std::string& name : roles) {
+    const model::Role* role = job.spec.findRole(name);  // null: its owner has dropped it
+    int surplus = countOf(members, name, needsPlace) - (role == nullptr ? 0 : role->replicas);
     // Until its owner has taken back all pods that it does not want, an open place may be one that it fills
     // again: of a failed pod with a low index.
-    if (countOf(members, role, isOpen) < surplus || countOf(members, role, isLeaving) > 0) continue;
+    if (countOf(members, name, isOpen) < surplus || countOf(members, name, isLeaving) > 0) continue;
     for (const Member& each : last) {
       if (surplus <= 0) break;
-      if (each.role != role.name || !isOpen(each)) continue;
+      if (each.role != name || !isOpen(each)) continue;
       abandoned.push_back(each);
       --surplus;
     }

@@ -181,6 +181,8 @@ ClosedPlaces closedPlaces(const Job& job, const std::vector<Member>& members, co
   // What counts is whether any pod of the role could run: a larger node may not help one that was created
   // larger.
   for (Member& each : open) each.pod = nullptr;
+  // What its owner has dropped is given up, not moved.
+  std::erase_if(open, [&](const Member& each) { return job.spec.findRole(each.role) == nullptr; });
   for (const auto& [node, places] : byNode(open)) {
     const BarrierResult barrier = checkBarrier(job, places, ledger, jobs);
     if (barrier.verdict != BarrierVerdict::kAbort) continue;

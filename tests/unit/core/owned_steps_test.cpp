@@ -352,6 +352,64 @@ TEST_CASE("a Gang gives up its last places once its owner has taken back the pod
   CHECK(given({failed}) == std::vector<int>{2, 1});
 }
 
+TEST_CASE("a Gang gives up the places of a role that its owner has dropped, and moves none of them") {
+  const model::Job gang = job("ml/a.raycluster")
+                              .role("one", 1, gpus(8))
+                              .placed("n1", "one", "0")
+                              .placed("n2", "two", "0-1")
+                              .ownedByJobSet(false);
+  const JobPods pods{std::make_shared<const model::Pod>(pod("ml/a").placedIn(gang, "one", 0).on("n1"))};
+  const auto members = placedMembers(gang, *gang.status.gang.placed, pods);
+  const auto given = abandonedPlaces(gang, members, at(10));
+  REQUIRE(given.size() == 2);
+  CHECK(given[0].role == "two");
+  const model::Snapshot all = cluster().add(node("n1").gpus(8)).add(node("n2").gpus(8)).add(gang).build();
+  CHECK(closedPlaces(gang, members, Ledger(all), all.jobs).members.empty());
+}
+
+TEST_CASE("each role with more pods than places is a surplus of its own") {
+  const model::Job gang = job("ml/a.raycluster")
+                              .role("one", 2, gpus(8))
+                              .role("two", 3, gpus(0))
+                              .placed("n1", "one", "0")
+                              .placed("n1", "two", "0")
+                              .ownedByJobSet(false);
+  const JobPods pods{std::make_shared<const model::Pod>(pod("ml/a").placedIn(gang, "one", 0).on("n1")),
+                     std::make_shared<const model::Pod>(pod("ml/b").placedIn(gang, "two", 0).on("n1"))};
+  JobPods arrivals;
+  for (const char* name : {"ml/c", "ml/d", "ml/e", "ml/f"})
+    arrivals.push_back(
+        std::make_shared<const model::Pod>(pod(name).arrives(gang, arrivals.empty() ? "one" : "two", -1)));
+  const auto surplus = surplusOf(gang, pods, arrivals);
+  REQUIRE(surplus.size() == 2);
+  CHECK(surplus[0].role->name == "one");
+  CHECK(surplus[0].pods == 1);
+  CHECK(surplus[1].role->name == "two");
+  CHECK(surplus[1].pods == 2);
+  CHECK(surplus[1].places == 1);
+  CHECK_FALSE(startsOver(gang, placedMembers(gang, *gang.status.gang.placed, pods), surplus));
+}
+
+TEST_CASE("an owner whose pods all come again, also those that had succeeded, starts over") {
+  const model::Job gang = job("ml/a.jobset")
+                              .role("prep", 1, gpus(8))
+                              .role("worker", 2, gpus(8))
+                              .placed("n1", "prep", "0")
+                              .placed("n2", "worker", "0-1")
+                              .ownedByJobSet(false);
+  const model::Pod prep = pod("ml/old").placedIn(gang, "prep", 0).on("n1").phase(model::PodPhase::kSucceeded);
+  const JobPods ended{std::make_shared<const model::Pod>(prep)};
+  const JobPods arrivals{std::make_shared<const model::Pod>(pod("ml/new").arrives(gang, "prep", 0))};
+  const auto members = placedMembers(gang, *gang.status.gang.placed, ended);
+  const auto surplus = surplusOf(gang, ended, arrivals);
+  REQUIRE(surplus.size() == 1);
+  CHECK(surplus[0].places == 0);
+  CHECK(startsOver(gang, members, surplus));
+  JobPods running = ended;
+  running.push_back(std::make_shared<const model::Pod>(pod("ml/w").placedIn(gang, "worker", 0).on("n2")));
+  CHECK_FALSE(startsOver(gang, placedMembers(gang, *gang.status.gang.placed, running), surplus));
+}
+
 TEST_CASE("bare pods have ended when all have, but not one that its controller makes again") {
   const model::Job gang = job("ml/pair.pods").role("worker", 1, gpus(8)).placed("n1", "worker", "0").ofPods();
   const auto outcomeWith = [&](const model::Pod& only) {

@@ -195,6 +195,23 @@ TEST_CASE("a Gang that has ended stays with its pods, and leaves its name to pod
   CHECK(scene.api.posted.size() == 2);
 }
 
+TEST_CASE(
+    "pods that have become larger than the places of their Gang get another Gang once the old ones are "
+    "gone") {
+  Scene scene;
+  scene.arrive("a");
+  scene.place("a", 0, "g1");
+  json larger = Scene::podOf("b", "2");
+  larger["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "16";
+  scene.put(larger);
+  CHECK(scene.api.removed.empty());
+  scene.leave("a");
+  CHECK(scene.api.removed == std::vector<std::string>{"g1"});
+  REQUIRE(scene.api.posted.size() == 2);
+  CHECK(scene.api.posted.back()["spec"]["roles"][0]["template"]["spec"]["containers"][0]["resources"]
+                               ["limits"]["nvidia.com/gpu"] == "16");
+}
+
 TEST_CASE("the pods of an earlier Gang of the name keep no later one") {
   Scene scene;
   scene.place("old", 0, "g0", "Succeeded");

@@ -30,15 +30,22 @@ class Server final : public test::FakeApi {
   using test::FakeApi::FakeApi;
 
   std::string owner;  // the uid of Job train; empty: there is none
+  std::string labels = R"({"trainyard.dev/queue":"q"})";
   json gang;
   int patches = 0;
+  int deletions = 0;
 
  private:
   base::Result<kube::ApiResponse> answer(const kube::ApiRequest& request) override {
     if (request.method == net::Method::kGet) {
       if (owner.empty()) return base::fail(base::ErrorCode::kNotFound, "no such Job");
       return kube::ApiResponse{
-          200, fmt::format(R"({{"metadata":{{"namespace":"ml","name":"train","uid":"{}"}}}})", owner)};
+          200, fmt::format(R"({{"metadata":{{"namespace":"ml","name":"train","uid":"{}","labels":{}}}}})",
+                           owner, labels)};
+    }
+    if (request.method == net::Method::kDelete) {
+      ++deletions;
+      return kube::ApiResponse{200, "{}"};
     }
     ++patches;
     gang.merge_patch(json::parse(request.body));
@@ -53,11 +60,15 @@ struct Scene {
   base::SilentSink nowhere;
   base::Logger log{nowhere, base::LogLevel::kError, "orphans"};
   kube::ClusterCache cache{log};
+  WorkloadWatches watches{{"Job"}, cache, log};
   Events events;
-  OrphanedGangs orphans{
-      {.api = api, .executor = loop, .cache = cache, .events = events, .log = log, .leading = [] {
-         return true;
-       }}};
+  OrphanedGangs orphans{{.api = api,
+                         .executor = loop,
+                         .cache = cache,
+                         .watches = watches,
+                         .events = events,
+                         .log = log,
+                         .leading = [] { return true; }}};
 
   Scene() {
     api.gang =
@@ -91,6 +102,29 @@ TEST_CASE("an owner that is not watched, but exists, keeps its Gang; a later one
   scene.api.owner = "j2";
   scene.loop.runFor(20s);
   CHECK(scene.owner() == "Pod");
+}
+
+TEST_CASE("the Gang of an owner without its queue label is deleted while it waits") {
+  Scene scene;
+  scene.api.owner = "j1";
+  scene.api.labels = "{}";
+  scene.loop.runFor(60s);
+  CHECK(scene.api.deletions > 0);
+  CHECK(scene.api.patches == 0);
+}
+
+TEST_CASE("the placed Gang of an owner without its queue label becomes one of bare pods") {
+  Scene scene;
+  scene.api.gang["status"]["gang"] = json::parse(R"({"lastEpoch":1,"placed":{"epoch":1,"assignments":[
+      {"node":"n1","role":"worker","indices":"0","epoch":1}]}})");
+  scene.api.gang["metadata"]["resourceVersion"] = "6";
+  scene.cache.jobs.upsert(scene.api.gang.dump());
+  scene.api.owner = "j1";
+  scene.api.labels = "{}";
+  scene.loop.runFor(30s);
+  CHECK(scene.api.deletions == 0);
+  CHECK(scene.owner() == "Pod");
+  CHECK(scene.events.said == std::vector<std::string>{"train.job OwnerLeft"});
 }
 
 TEST_CASE("a known owner is not asked for") {
