@@ -19,7 +19,6 @@ from support import GPU, GROUP, JOBS, OPERATOR, RUN_FOR, VERSION, given, kubectl
 
 BAR = 40
 MALLORY = "mallory"
-CLAIM = "taken-away"
 
 
 def install_chart(values=None, also=()):
@@ -63,8 +62,9 @@ def job(name, *roles, seconds=None, framework="PyTorch", **spec):
 
 
 def never_bound():
-    """The part of a pod's spec that keeps it unbound, see Tenants.claim()."""
-    return {"resourceClaims": [{"name": "c", "resourceClaimName": CLAIM}]}
+    """The part of a pod's spec that keeps it unbound: a gate that nobody removes. kube-scheduler holds such a pod back without
+    a message."""
+    return {"schedulingGates": [{"name": "example.com/never"}]}
 
 
 class Again(threading.Thread):
@@ -122,16 +122,6 @@ class Tenants(Abuse):
     def holds(self, name, *roles, **spec):
         """Mallory submits a job that gets its nodes."""
         return wait_phase(self.jobs, *self.attack(name, *roles, **spec), "Running")
-
-    def claim(self):
-        """Creates a ResourceClaim for pods that are never_bound(); returns a function that deletes it. The claim exists
-        while their job is admitted and is deleted before they are released: kube-scheduler then holds such a pod back
-        without a message."""
-        kind = ("resource.k8s.io", "v1", self.namespace, "resourceclaims")
-        body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": CLAIM},
-                "spec": {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "none"}}]}}}
-        self.custom.create_namespaced_custom_object(*kind, body)
-        return lambda: self.custom.delete_namespaced_custom_object(*kind, CLAIM)
 
     def is_being_started(self, name):
         """Its nodes are reserved: its members are being created, and are released when all exist."""

@@ -42,19 +42,15 @@ class Starting(Tenants):
     def test_a_gang_of_most_pod_slots_that_is_never_bound(self):
         """If all tenants shared the bound on starting members, no other gang would start until this attempt's deadline,
         six minutes later."""
-        take_away = self.claim()
         self.attack("starters", role(replicas=300, cpu="10m", **never_bound()))
         self.is_being_started("starters")
-        take_away()
         self.neighbour_is_placed()
 
     def test_many_jobs_of_members_that_are_never_bound(self):
-        take_away = self.claim()
         for number in range(12):
             self.attack(f"starters-{number}", role(replicas=100, cpu="10m", **never_bound()))
         for number in range(3):
             self.is_being_started(f"starters-{number}")
-        take_away()
         self.neighbour_is_placed()
 
     def test_control(self):

@@ -146,10 +146,9 @@ class RightsTest(support.Case):
         pods.wait(lambda all_: not support.members(all_, "unwanted"), "its pods are gone")
 
     def claims_that_do_not_exist(self, jobs):
-        """A template that names ResourceClaims: each is looked up before any member is created."""
+        """A template that names a ResourceClaimTemplate: no member is created without it."""
         claims = job("claims", replicas=1)
-        claims["spec"]["roles"][0]["template"]["spec"]["resourceClaims"] = [
-            {"name": "net", "resourceClaimName": "net"}, {"name": "nic", "resourceClaimTemplateName": "nic"}]
+        claims["spec"]["roles"][0]["template"]["spec"]["resourceClaims"] = [{"name": "nic", "resourceClaimTemplateName": "nic"}]
         support.create_job(self.namespace, claims)
         jobs.wait(lambda all_: "does not exist" in json.dumps(all_.get((self.namespace, "claims"), {}).get("status", {})),
                   "the claim that is missing is named")

@@ -6,7 +6,6 @@
 
 #include "codec/member_pod.h"
 #include "codec/pod.h"
-#include "codec/resource_claims.h"
 #include "codec/status.h"
 #include "model/gang_size.h"
 
@@ -14,15 +13,6 @@ namespace trainyard::operator_ {
 namespace {
 
 using base::ErrorCode;
-
-constexpr kube::ResourceType kResourceClaims{"resource.k8s.io", "v1", "resourceclaims"};
-constexpr kube::ResourceType kResourceClaimTemplates{"resource.k8s.io", "v1", "resourceclaimtemplates"};
-
-// A server without this API also returns 404, with another message.
-bool doesNotExist(const base::Error& error, const std::string& name) {
-  return error.code == base::ErrorCode::kNotFound &&
-         error.message.find(fmt::format("\"{}\" not found", name)) != std::string::npos;
-}
 
 }  // namespace
 
@@ -36,7 +26,6 @@ void TemplateCheck::run(const StepPtr& step) {
     bodies_.enter(step->decision.job->key.ns, bytes,
                   [this, step, &role, bytes] { checkTemplate(step, role, bytes); });
   }
-  checkClaims(step);
   concludeTemplates(step);
 }
 
@@ -102,24 +91,6 @@ void TemplateCheck::concludeTemplates(const StepPtr& step) {
     checks_.passed(job, std::move(answers.shapes));
   }
   steps_.partDone(step, !answers.unclear);
-}
-
-void TemplateCheck::checkClaims(const StepPtr& step) {
-  const model::Job& job = *step->decision.job;
-  for (const codec::ResourceClaimName& claim : codec::resourceClaimsOf(job)) {
-    ++step->templates.open;
-    const auto& type = claim.isTemplate ? kResourceClaimTemplates : kResourceClaims;
-    deps_.api.get(
-        type.object(job.key.ns, claim.name), steps_.guarded([this, step, claim](const Answer& answer) {
-          TemplateAnswers& answers = step->templates;
-          if (!answer && answers.refused.empty() && doesNotExist(answer.error(), claim.name)) {
-            answers.refused =
-                fmt::format("spec.roles[{}].template: spec.resourceClaims: {} {} does not exist", claim.role,
-                            claim.isTemplate ? "ResourceClaimTemplate" : "ResourceClaim", claim.name);
-          }
-          concludeTemplates(step);
-        }));
-  }
 }
 
 }  // namespace trainyard::operator_

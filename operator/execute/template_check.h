@@ -24,7 +24,6 @@ class TemplateCheck {
   void checkTemplate(const StepPtr& step, const model::Role& role, std::size_t bytes);
   void templateAnswered(const StepPtr& step, const std::string& role, const Answer& answer);
   void concludeTemplates(const StepPtr& step);
-  void checkClaims(const StepPtr& step);
 
   const ExecutorDependencies& deps_;
   DecisionsUnderWay& steps_;

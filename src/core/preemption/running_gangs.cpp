@@ -38,6 +38,13 @@ std::optional<base::WallTime> nextCondition(const model::Charge& charge, base::W
   return next;
 }
 
+// Between the last of its old pods and the first of its new ones, a gang that restarts has none by which a
+// record could name it as a victim. Both gangs would then start on its nodes.
+bool hasNoPodsYet(const Job& job, const Ledger& ledger) {
+  const auto& proposal = job.status.gang.proposal;
+  return proposal && proposal->kind == model::ProposalKind::kRestart && ledger.pods().of(job).empty();
+}
+
 }  // namespace
 
 bool mayGiveMembers(const Job& job, const Ledger& ledger) {
@@ -128,7 +135,7 @@ void RunningGangs::list() {
   const Priorities priorities(in_.snapshot);
   const auto claimed = claimedGangs(in_.notes.proposing(), in_.snapshot.pods);
   for (const auto& [job, facts] : in_.notes.holders()) {
-    if (!core::preemptible(*job)) continue;
+    if (!core::preemptible(*job) || hasNoPodsYet(*job, in_.ledger)) continue;
     const int priority = priorities.of(*job);
     if (!claimed.empty() && claimed.contains(job->key)) {
       if (job->status.gang.proposal) later_.push_back(afterShrink(job, priority, in_.snapshot));

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/cycle/cycle.h"
+#include "core/gang/gang_proposals.h"
 #include "core/gang/gang_removal.h"
 #include "core/queues/eligibility.h"
 #include "core/queues/priority.h"
@@ -169,6 +170,23 @@ TEST_CASE("a queue reclaims its guarantee from a job that patched itself non-pre
                                     .add(job("ml/mine").role("worker", 2, gpus(8)).queue("owner"))));
   REQUIRE(starts(plan, "ml/mine"));
   CHECK(statusFor(plan, "ml/mine")->gang.proposal->victims.size() == 1);
+}
+
+TEST_CASE("a gang that restarts is no victim while it has no pods by which to name it") {
+  const auto restarting = [](bool hasPod) {
+    const Settings settings;
+    model::Job bert = running("a");
+    bert.status.gang = propose(bert, model::ProposalKind::kRestart,
+                               {{model::NodeName("n2"), "worker", model::IndexSet({0})}},
+                               bert.status.gang.placed->assignments, {}, {1, at(0), &settings});
+    SnapshotBuilder builder = twoNodes();
+    builder.priorityClass("high", 1'000).add(queue("a")).add(bert);
+    if (hasPod) builder.add(podOf(bert, "n1"));
+    builder.add(job("ml/mine").role("worker", 2, gpus(8)).queue("a").priority("high"));
+    return starts(cycle(input(builder)), "ml/mine");
+  };
+  CHECK(restarting(true));
+  CHECK_FALSE(restarting(false));
 }
 
 TEST_CASE("a gang that is changed while its pods end is pending again after them") {

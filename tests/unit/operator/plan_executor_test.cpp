@@ -450,38 +450,6 @@ TEST_CASE("A job with 45000 resources is refused by reason and delays no other j
   }
 }
 
-TEST_CASE("A template whose ResourceClaims do not exist is refused by name and checked again") {
-  Fixture fixture;
-  fixture.cache.jobs.upsert(
-      R"({"metadata":{"namespace":"ml","name":"bert","uid":"u","resourceVersion":"11","generation":1},"spec":{)"
-      R"("framework":"Custom","roles":[{"name":"worker","replicas":2,"template":{"spec":{"resourceClaims":[)"
-      R"({"name":"a","resourceClaimName":"net"},{"name":"b","resourceClaimTemplateName":"nic"}],)"
-      R"("containers":[{"name":"c"}]}}}]},"status":{"phase":"Queued"}})");
-  std::string missing = "nic";
-  fixture.api.fault = [&](const kube::ApiRequest& request) -> std::optional<base::Error> {
-    const bool asks = request.path == "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaimtemplates/nic" ||
-                      request.path == "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaims/net";
-    if (!asks || missing.empty() || !request.path.ends_with("/" + missing)) return std::nullopt;
-    return base::Error{base::ErrorCode::kNotFound,
-                       "resourceclaimtemplates.resource.k8s.io \"" + missing + "\" not found"};
-  };
-  const auto said = [&] {
-    core::Plan plan;
-    plan.decisions.push_back({.job = fixture.cache.jobs.find(kJob)});
-    plan.decisions.back().actions.emplace_back(core::CheckTemplates{});
-    fixture.executor.execute(plan);
-    fixture.loop.runFor(100ms);
-    const auto feedback = fixture.executor.feedback(fixture.cache.snapshot(fixture.loop.wallNow()));
-    const auto found = feedback.find(kJob);
-    return found == feedback.end() ? std::optional<std::string>("") : found->second.templateError;
-  };
-  CHECK(said() ==
-        "spec.roles[worker].template: spec.resourceClaims: ResourceClaimTemplate nic does not exist");
-  missing.clear();
-  fixture.loop.runFor(2s);
-  CHECK(said() == "");
-}
-
 TEST_CASE("The status of a job with an absurd number of GPUs stays within its bounds") {
   core::CycleInput input;
   model::Job absurd = test::job("ml/absurd").role("worker", 4'096, test::gpus(4'503'599'627'370'495));
