@@ -62,7 +62,7 @@ def job(name, *roles, seconds=None, framework="PyTorch", **spec):
 
 
 def never_bound():
-    """The part of a pod's spec that keeps it unbound: a gate that nobody removes. kube-scheduler holds such a pod back without
+    """The part of a pod's spec that keeps it unbound: a gate that stays. kube-scheduler holds such a pod back without
     a message."""
     return {"schedulingGates": [{"name": "example.com/never"}]}
 

@@ -17,15 +17,15 @@ namespace trainyard::devices {
 // Devices as resources that are counted on nodes, so that everything that counts resources counts them.
 //
 // For each request R in use, let set(R) be the devices of a node that match it, in complete pools that belong
-// to the node. The node offers |set(R)| of R's own resource, and whoever asks for n devices of R takes n of
-// it. kube-scheduler chooses the devices: where sets overlap, it may give R's devices to another request. So
-// a node where set(R) overlaps another one offers |set(R)| of a contest, which all requests take that overlap
-// R on any node. Then, whatever devices it chooses in whatever order, enough of set(R) are left for everyone
-// who was promised some: others have taken at most what they took of the contest. Exact where the sets of a
-// node are equal or disjoint. Where one contains another it is pessimistic, and only until pods are bound: an
-// allocated device counts under exactly the requests that it matches. (Rejected: one resource for each set of
-// equal devices. Which devices are equal depends on all requests, and records of jobs would have to change
-// with every new request.)
+// to the node. The node offers |set(R)| of R's own resource, and a pod that asks for n devices of R takes n
+// of it. kube-scheduler chooses the devices: where sets overlap, it may give R's devices to another request.
+// So a node where set(R) overlaps another one offers |set(R)| of a contest, which all requests take that
+// overlap R on any node. Then, whatever devices it chooses in whatever order, enough of set(R) are left for
+// everyone who was promised some: others have taken at most what they took of the contest. Exact where the
+// sets of a node are equal or disjoint. Where one contains another it is pessimistic, and only until pods are
+// bound: an allocated device counts under exactly the requests that it matches. (Rejected: one resource for
+// each set of equal devices. Which devices are equal depends on all requests, and records of jobs would have
+// to change with every new request.)
 //
 // A class with an extended resource, or one that the policy counts as GPUs, also counts under that name,
 // which is its contest as well: quotas, shares and reports then see GPUs. Immutable.

@@ -14,7 +14,7 @@ namespace trainyard::devices {
 
 // Which devices of a slice match a request. Clusters have tens of thousands of devices, and a change mostly
 // concerns one slice or one request, so answers are kept as long as both exist. The work of a round is
-// bounded: tenants write the expressions, and a round is on the loop that everybody waits for.
+// bounded: tenants write the expressions, and a round is on the loop that all jobs wait for.
 class MatchCache {
  public:
   using MatcherPtr = std::shared_ptr<const RequestMatcher>;

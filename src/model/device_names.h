@@ -5,7 +5,7 @@
 namespace trainyard::model {
 
 // Requests of devices count as resources of nodes. Where the devices of several requests overlap on a node,
-// whoever asks for one may get what the other needs: each such request also has a contest, a resource that
+// a pod that asks for one may get what the other needs: each such request also has a contest, a resource that
 // all of them take (devices/catalog.h). No Kubernetes resource has such a name. A contest is no demand of a
 // user: quotas and records leave it out.
 inline constexpr std::string_view kContestPrefix = "contested ";
