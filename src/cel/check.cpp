@@ -141,6 +141,12 @@ class Checker {
       if (!arg) return arg;
       args.push_back(*arg);
     }
+    const bool isList = args.back().type == Type::kList;
+    if (node.function == Function::kIn && isList && node.args[1]->kind != NodeKind::kList)
+      return fail(node, ErrorCode::kUnsupported, "in a list that is not written there");
+    if ((node.function == Function::kEqual || node.function == Function::kUnequal) &&
+        (isList || args.front().type == Type::kList))
+      return fail(node, ErrorCode::kUnsupported, "a comparison of lists");
     const auto result = resultOf(node.function, args);
     if (result) return *result;
     const bool ofMap =

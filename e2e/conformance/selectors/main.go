@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	resourceapi "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/cel"
@@ -90,7 +91,7 @@ func answer(s selector) (record, error) {
 	compiled := cel.GetCompiler(cel.Features{EnableConsumableCapacity: true}).CompileCELExpression(s.Expression,
 		cel.Options{})
 	if compiled.Error != nil {
-		r.CompileError = compiled.Error.Detail
+		r.CompileError = strings.ToValidUTF8(strings.SplitN(compiled.Error.Detail, "\n", 2)[0], "?")
 	}
 	for _, raw := range s.Devices {
 		var device resourceapi.Device
