@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	resourceapi "k8s.io/api/resource/v1"
+	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/dynamic-resource-allocation/cel"
 )
 
@@ -86,10 +87,19 @@ func percent(part, whole int) float64 {
 	return 100 * float64(part) / float64(max(whole, 1))
 }
 
+// The library's parser panics on some texts that were made by mutation; the API server answers these with an error.
+func compile(expression string) (result cel.CompilationResult) {
+	defer func() {
+		if recovered := recover(); recovered != nil {
+			result = cel.CompilationResult{Error: &apiservercel.Error{Detail: "panic"}}
+		}
+	}()
+	return cel.GetCompiler(cel.Features{EnableConsumableCapacity: true}).CompileCELExpression(expression, cel.Options{})
+}
+
 func answer(s selector) (record, error) {
 	r := record{selector: s}
-	compiled := cel.GetCompiler(cel.Features{EnableConsumableCapacity: true}).CompileCELExpression(s.Expression,
-		cel.Options{})
+	compiled := compile(s.Expression)
 	if compiled.Error != nil {
 		r.CompileError = strings.ToValidUTF8(strings.SplitN(compiled.Error.Detail, "\n", 2)[0], "?")
 	}
