@@ -35,17 +35,21 @@ def memory(least):
     return f'device.capacity["{DRIVER}"].memory.compareTo(quantity("{least}")) >= 0'
 
 
+def claim_template(namespace, name, requests, **spec):
+    """requests: (class, count, selector or None)."""
+    listed = []
+    for number, (kind, count, selector) in enumerate(requests):
+        exactly = {"deviceClassName": kind, "count": count}
+        if selector:
+            exactly["selectors"] = [{"cel": {"expression": selector}}]
+        listed.append({"name": f"r{number}", "exactly": exactly})
+    apply({"apiVersion": API, "kind": "ResourceClaimTemplate", "metadata": {"name": name, "namespace": namespace},
+           "spec": {"spec": {"devices": {"requests": listed, **spec}}}})
+
+
 class DeviceCase(GangCase):
     def template(self, name, *requests, **spec):
-        """requests: (class, count, selector or None)."""
-        listed = []
-        for number, (kind, count, selector) in enumerate(requests):
-            exactly = {"deviceClassName": kind, "count": count}
-            if selector:
-                exactly["selectors"] = [{"cel": {"expression": selector}}]
-            listed.append({"name": f"r{number}", "exactly": exactly})
-        apply({"apiVersion": API, "kind": "ResourceClaimTemplate", "metadata": {"name": name, "namespace": self.namespace},
-               "spec": {"spec": {"devices": {"requests": listed, **spec}}}})
+        claim_template(self.namespace, name, requests, **spec)
 
     def claiming(self, name, template, replicas, gpus=0, **spec):
         """A TrainingJob whose pods have a claim of this template each."""

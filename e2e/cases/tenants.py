@@ -12,12 +12,14 @@ import time
 import support
 import yaml
 from abuse import Abuse
+from device_case import claim_template, device_class, node_slice
 from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from lib import helm, kwok
 from support import GPU, GROUP, JOBS, OPERATOR, RUN_FOR, VERSION, given, kubectl, wait_phase
 
 BAR = 40
+CLAIM = "idle"
 MALLORY = "mallory"
 
 
@@ -62,9 +64,8 @@ def job(name, *roles, seconds=None, framework="PyTorch", **spec):
 
 
 def never_bound():
-    """The part of a pod's spec that keeps it unbound: a gate that stays. kube-scheduler holds such a pod back without
-    a message."""
-    return {"schedulingGates": [{"name": "example.com/never"}]}
+    """The part of a pod's spec that keeps it unbound, see Tenants.claim()."""
+    return {"resourceClaims": [{"name": "c", "resourceClaimTemplateName": CLAIM}]}
 
 
 class Again(threading.Thread):
@@ -122,6 +123,15 @@ class Tenants(Abuse):
     def holds(self, name, *roles, **spec):
         """Mallory submits a job that gets its nodes."""
         return wait_phase(self.jobs, *self.attack(name, *roles, **spec), "Running")
+
+    def claim(self):
+        """Devices and a template for claims on them, for pods that are never_bound(): the controller that makes the claims
+        does not run in these clusters, and kube-scheduler holds such a pod back without a message."""
+        device_class(CLAIM, 'device.driver.endsWith(".idle.example.com")')
+        for item in support.core().list_node().items:
+            for part in range(8):
+                node_slice(item.metadata.name, [{"name": f"device-{number}"} for number in range(128)], f"d{part}.idle.example.com")
+        claim_template(self.namespace, CLAIM, [(CLAIM, 1, None)])
 
     def is_being_started(self, name):
         """Its nodes are reserved: its members are being created, and are released when all exist."""

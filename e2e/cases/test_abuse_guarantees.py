@@ -70,6 +70,7 @@ class Loans(Tenants):
     def test_members_that_are_never_bound(self):
         """The GPUs that an attempt has reserved could not be reclaimed until its deadline, two minutes later."""
         self.lend()
+        self.claim()
         self.attack("lent", role(replicas=4, gpus=8, **never_bound()), queue="borrower")
         self.is_being_started("lent")
         self.owner_is_served(time.monotonic() + MIN_RUNTIME)
@@ -78,6 +79,7 @@ class Loans(Tenants):
         """An attempt whose record could not be written any more could not be given up: the members that are bound run
         beyond its deadline."""
         self.lend()
+        self.claim()
         large = role(replicas=4, gpus=8)
         large["template"]["spec"]["containers"][0]["args"] = ["x" * 900_000]
         self.attack("lent", large, role("helper", **never_bound()), queue="borrower")

@@ -42,11 +42,13 @@ class Starting(Tenants):
     def test_a_gang_of_most_pod_slots_that_is_never_bound(self):
         """If all tenants shared the bound on starting members, no other gang would start until this attempt's deadline,
         six minutes later."""
+        self.claim()
         self.attack("starters", role(replicas=300, cpu="10m", **never_bound()))
         self.is_being_started("starters")
         self.neighbour_is_placed()
 
     def test_many_jobs_of_members_that_are_never_bound(self):
+        self.claim()
         for number in range(12):
             self.attack(f"starters-{number}", role(replicas=100, cpu="10m", **never_bound()))
         for number in range(3):
