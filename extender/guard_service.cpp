@@ -1,6 +1,5 @@
 #include "extender/guard_service.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,13 +41,6 @@ net::HttpResponse plain(int status, std::string body) {
 net::HttpResponse failure(Verb verb, int status, std::string_view message) {
   if (verb == Verb::kFilter) return json(codec::encodeFilterError(message));
   return plain(status, std::string(message));
-}
-
-bool asksForDevices(const model::Pod& pod) {
-  const auto& extended = pod.shape.requests.extendedAll();
-  return !pod.shape.deviceClaims.empty() ||
-         std::any_of(extended.begin(), extended.end(),
-                     [](const auto& each) { return each.first.starts_with(model::kImplicitPrefix); });
 }
 
 // The pod is as kube-scheduler has it; in the view, pods have their devices.
@@ -141,7 +133,7 @@ GuardService::Answer GuardService::answerForDevices(std::string& body) {
   auto args = parser->parse(body);
   if (!args) return badRequest(Verb::kFilter, args.error());
   // The other entry asks about pods with GPUs.
-  if (!asksForDevices(args->pod) || args->pod.shape.requests.gpus() > 0)
+  if (!core::asksForDevices(args->pod) || args->pod.shape.requests.gpus() > 0)
     return {json(codec::encodeFilterResult(args->nodeNames, {})), Outcome::kOk};
   if (!current.view) return {json(refusalOfAll(args->nodeNames, kNotSynced)), Outcome::kNotReady};
   if (current.devices) addDevices(*current.devices, args->pod);

@@ -17,7 +17,7 @@ using base::ErrorCode;
 struct Known {
   Type type = Type::kUnknown;
   std::optional<MapKind> map = std::nullopt;
-  // Of a list: the type of its elements.
+  // The type of a list's elements.
   Type element = Type::kUnknown;
   bool isEmpty = false;
   // Not even kube-scheduler's library knows its type, and does not take it for the whole expression.

@@ -73,7 +73,7 @@ class Catalog {
     bool contested = false;
     model::Resources asked = {};
   };
-  // Of one device: the positions in kinds_, ascending.
+  // The kinds that one device matches, as positions in kinds_, ascending.
   using KindsOfDevice = std::vector<std::size_t>;
   struct Found {
     std::vector<model::DeviceName> names;

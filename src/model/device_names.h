@@ -10,8 +10,8 @@ namespace trainyard::model {
 // user: quotas and records leave it out.
 inline constexpr std::string_view kContestPrefix = "contested ";
 
-// Of the resource by which a pod may request devices of a class without a claim, whatever the class is
-// called.
+// "deviceclass.resource.kubernetes.io/gpu.nvidia.com": a pod may request devices of any class by such a
+// resource, without a claim.
 inline constexpr std::string_view kImplicitPrefix = "deviceclass.resource.kubernetes.io/";
 
 [[nodiscard]] inline bool isContest(std::string_view resource) {

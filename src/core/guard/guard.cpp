@@ -111,12 +111,7 @@ FilterDecision filterForeignPod(const GuardView& view, const Holds& holds, const
 }
 
 // Whether it may take what a gang's members need beside cpu and memory.
-bool requestsGpus(const Pod& pod) {
-  const auto& extended = pod.shape.requests.extendedAll();
-  return pod.shape.requests.gpus() > 0 || !pod.shape.deviceClaims.empty() ||
-         std::any_of(extended.begin(), extended.end(),
-                     [](const auto& each) { return each.first.starts_with(model::kImplicitPrefix); });
-}
+bool takesDevices(const Pod& pod) { return pod.shape.requests.gpus() > 0 || asksForDevices(pod); }
 
 FilterDecision acceptAll(std::span<const std::string_view> names) {
   FilterDecision decision;
@@ -161,6 +156,13 @@ std::string_view toString(GuardReason reason) {
   return "Unknown";
 }
 
+bool asksForDevices(const Pod& pod) {
+  const auto& extended = pod.shape.requests.extendedAll();
+  return !pod.shape.deviceClaims.empty() ||
+         std::any_of(extended.begin(), extended.end(),
+                     [](const auto& each) { return each.first.starts_with(model::kImplicitPrefix); });
+}
+
 base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, const Pod& pod,
                                     std::span<const std::string_view> names) {
   const PodStanding member = podStandingOf(view, pod);
@@ -181,7 +183,7 @@ base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds, c
     case Standing::kOwnRecord:
     case Standing::kForeign: break;
   }
-  return requestsGpus(pod) ? filterForeignPod(view, holds, pod, names) : acceptAll(names);
+  return takesDevices(pod) ? filterForeignPod(view, holds, pod, names) : acceptAll(names);
 }
 
 std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod& pod,
@@ -193,7 +195,7 @@ std::vector<int> prioritize(const GuardView& view, const Holds& holds, const Pod
                    [&](std::string_view name) { return name == member.node->str() ? kMaxScore : 0; });
     return scores;
   }
-  if (member.standing != Standing::kForeign || !requestsGpus(pod)) return scores;
+  if (member.standing != Standing::kForeign || !takesDevices(pod)) return scores;
 
   const Hold* own = holds.find(pod.uid);
   ForeignPodChecker checker(view, holds, pod);

@@ -70,6 +70,10 @@ struct FilterDecision {
   std::deque<std::string> texts;
 };
 
+// Returns true for a pod that may get devices of DRA by what it writes: a claim, or the resource that stands
+// for a class.
+[[nodiscard]] bool asksForDevices(const model::Pod& pod);
+
 // Returns kUnavailable if the view is older than the pod, so that its gang is not in it yet; the caller has
 // to repeat the call.
 [[nodiscard]] base::Result<FilterDecision> filter(const GuardView& view, const Holds& holds,

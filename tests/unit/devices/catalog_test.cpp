@@ -105,11 +105,11 @@ TEST_CASE("where one set contains another, both take the contest of the smaller 
 TEST_CASE("a request that cannot be understood, or that fails for a device, has a problem") {
   MatchCache cache;
   const model::DeviceRequest numa{"gpu.example.com", {"device.attributes[\"gpu.example.com\"].numa == 0"}};
-  const model::DeviceRequest nobody{"none.example.com"};
+  const model::DeviceRequest absent{"none.example.com"};
   const Catalog catalog(devicesOf({sliceOf("n1", {device(0, "A")})}, classOf("gpu.example.com")),
-                        {numa, nobody}, {}, cache);
+                        {numa, absent}, {}, cache);
   CHECK(catalog.problem(numa) == "a selector fails for device gpu-0 of pool n1: no such key: numa");
-  CHECK(catalog.problem(nobody) == "DeviceClass none.example.com does not exist");
+  CHECK(catalog.problem(absent) == "DeviceClass none.example.com does not exist");
 }
 
 TEST_CASE("only complete pools of the newest generation count, and devices without taints") {
